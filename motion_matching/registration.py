@@ -76,17 +76,19 @@ def _add_menus() -> Remove:
 
 def _add_listeners() -> Remove:
     """Subscribe to changes; modules are loaded when something happens."""
-    runtime.subscribe("database", lambda: app.status.mark_stale())
+    runtime.subscribe("database", lambda: app.database.status.mark_stale())
     for kind in ("database", "path", "selection"):
         runtime.subscribe(kind, lambda: ui.database.ground_paths.schedule_refresh())
-    runtime.subscribe("selection", lambda: app.inspector.refresh() if runtime.inspector else None)
+    runtime.subscribe(
+        "selection", lambda: app.insight.inspector.refresh() if runtime.inspector else None
+    )
     runtime.subscribe("selection", lambda: _follow_preview(lambda p: p.follow_selection()))
     runtime.subscribe("database", lambda: _follow_preview(lambda p: p.follow_changes()))
     runtime.subscribe("live", lambda: _follow_preview(lambda p: p.close()))
     runtime.subscribe(
-        "selection", lambda: app.beside.follow_selection() if runtime.beside else None
+        "selection", lambda: app.takes.playing_beside.follow_selection() if runtime.beside else None
     )
-    runtime.subscribe("live", lambda: app.beside.stop() if runtime.beside else None)
+    runtime.subscribe("live", lambda: app.takes.playing_beside.stop() if runtime.beside else None)
     runtime.subscribe("live", _end_mark_preview)
     runtime.subscribe("weights", lambda: runtime.live.note_weights() if runtime.live else None)
     runtime.subscribe("live", lambda: ui.play.drawing.follow_session())
@@ -97,7 +99,7 @@ def _add_listeners() -> Remove:
 def _follow_preview(follow: Callable[[Any], None]) -> None:
     """Have the preview of a source follow something, if there is one."""
     if runtime.source_preview:
-        follow(app.source_preview)
+        follow(app.sources.source_preview)
 
 
 def _end_mark_preview() -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import cache
 
 from building.locomotion import locomotion
-from motion_matching.engine.control.settings import PerformerSettings
-from motion_matching.engine.database.build import BuildSettings, build
+from motion_matching.engine.building.build import BuildSettings, build
+from motion_matching.engine.building.demo_clips import load_demo_clips
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.database.sources import Source
 from motion_matching.engine.motion.clip import Clip
-from motion_matching.engine.motion.demo_clips import load_demo_clips
+from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.sources.sources import Source
 from motion_matching.engine.takes import takes
 from tests.run_files import pickle_once
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from motion_matching.engine.motion import bvh
+from motion_matching.engine.bvh import bvh
 from motion_matching.engine.motion.clip import Clip
 
 _SIX = "CHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation Yrotation"

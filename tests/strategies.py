@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from motion_matching.engine.maths import quat
+from motion_matching.engine.maths.rotations import quat
 
 
 def make_generators() -> st.SearchStrategy[np.random.Generator]:

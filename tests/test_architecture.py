@@ -14,60 +14,33 @@ from typing import NamedTuple
 
 import pytest
 
-from motion_matching.engine import feet
-from motion_matching.engine.control.dragging import DragRules
-from motion_matching.engine.control.foot_rules import FootRules
-from motion_matching.engine.control.margins import Margins
-from motion_matching.engine.feet.numbers import FeetNumbers
+from motion_matching.engine.feet.dragging import DragRules
+from motion_matching.engine.feet.foot_rules import FootRules
+from motion_matching.engine.feet.planting.numbers import FeetNumbers
+from motion_matching.engine.motion.margins import Margins
 from motion_matching.engine.motion.rest import RestRules
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "motion_matching"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
-# Each station, and the stations it may import, itself included. No other import is allowed.
-SHARED = (
-    "array_files",
-    "errors",
-    "files",
-    "json_files",
-    "names",
-    "own_files",
-    "presets",
-    "published",
-    "progress",
-    "settings",
+# Rooms of the engine from low to high: each may import those before it, and none that it stands
+# APART from.
+ORDER = (
+    *("errors", "lazy", "progress", "silence", "names", "settings", "files", "maths", "ground"),
+    *("skeleton", "performance", "motion", "bvh", "body", "legs", "blending"),
+    *("feet", "retargeting", "control", "database", "sources", "mending", "facts", "building"),
+    *("matching", "field", "takes", "insight", "direct"),
 )
-BASE = {f"engine.{module}" for module in SHARED}
-MOTION = {*BASE, "engine.maths", "engine.motion"}
-BODY = {*MOTION, "engine.body"}
-DATA = {*BODY, "engine.retargeting", "engine.control", "engine.database"}
-ENGINE: dict[str, set[str]] = {
-    "engine.errors": set(),
-    "engine.files": {"engine.errors"},
-    "engine.array_files": {"engine.errors", "engine.files"},
-    "engine.own_files": {"engine.errors", "engine.files"},
-    "engine.progress": set(),
-    "engine.silence": set(),
-    "engine.lazy": set(),
-    "engine.settings": {"engine.errors"},
-    "engine.json_files": {"engine.errors", "engine.files", "engine.settings"},
-    "engine.names": {"engine.errors"},
-    "engine.presets": {"engine.errors", "engine.json_files"},
-    "engine.published": {"engine.errors", "engine.presets"},
-    "engine.maths": {*BASE, "engine.maths"},
-    "engine.motion": MOTION,
-    "engine.body": BODY,
-    "engine.retargeting": {*BODY, "engine.retargeting"},
-    "engine.control": {*BODY, "engine.control"},
-    "engine.feet": {*BODY, "engine.control", "engine.feet"},
-    "engine.database": DATA,
-    "engine.matching": {*DATA, "engine.matching"},
-    "engine.field": {*DATA, "engine.field"},
+APART = {
+    "field": {"matching"},
+    "takes": set[str](),
+    "direct": {"matching", "field", "insight"},
 }
-ENGINE["engine.insight"] = {*DATA, "engine.matching", "engine.field", "engine.insight"}
-ENGINE["engine.takes"] = {*DATA, "engine.matching", "engine.field", "engine.feet", "engine.takes"}
-ENGINE["engine.direct"] = {*DATA, "engine.retargeting", "engine.takes", "engine.direct"}
+ENGINE: dict[str, set[str]] = {
+    f"engine.{room}": {f"engine.{low}" for low in {*ORDER[: k + 1]} - APART.get(room, set())}
+    for k, room in enumerate(ORDER)
+}
 LAYERS = ["engine", "scene", "live", "app", "ui"]
 MAY_IMPORT: dict[str, set[str]] = {
     **ENGINE,
@@ -103,7 +76,7 @@ ENGINE_NEEDS = {*sys.stdlib_module_names, "numpy", "scipy"}
 
 
 def get_module(file: Path) -> tuple[str, ...]:
-    """Return a file's module parts: `engine/maths/quat.py` is ("engine", "maths", "quat")."""
+    """Return a file's module parts: `engine/maths/rotations/quat.py` is ("engine", "maths", "quat")."""
     parts = file.relative_to(PACKAGE).with_suffix("").parts
     return parts[:-1] if parts[-1] == "__init__" else parts
 
@@ -220,22 +193,22 @@ def test_imports_point_one_way(found):
 @pytest.mark.parametrize(
     ("file", "source"),
     [
-        ("engine/maths/quat.py", "from ..motion.clip import Clip"),
-        ("engine/maths/quat.py", "from ..motion import clip"),
+        ("engine/maths/rotations/quat.py", "from ...motion.clip import Clip"),
+        ("engine/maths/rotations/quat.py", "from ...motion import clip"),
         ("engine/motion/clip.py", "from ...scene import sampling"),
         ("engine/motion/clip.py", "from ..matching.features import Schema"),
         ("engine/control/performer.py", "from ..matching.method import MotionMatching"),
         ("engine/matching/method.py", "from ..field import states"),
         ("engine/field/method.py", "def late():\n    from ..matching import search"),
-        ("engine/maths/quat.py", "import mathutils"),
-        ("engine/maths/quat.py", "def late():\n    from bpy import data"),
-        ("engine/maths/quat.py", "import pandas.core"),
+        ("engine/maths/rotations/quat.py", "import mathutils"),
+        ("engine/maths/rotations/quat.py", "def late():\n    from bpy import data"),
+        ("engine/maths/rotations/quat.py", "import pandas.core"),
         ("scene/writing/bake.py", "from ...live import session"),
         ("scene/writing/bake.py", "from ... import cli"),
         ("scene/writing/bake.py", "from ...app import status"),
         ("live/session.py", "from ..app.live import host"),
         ("app/live/host.py", "from ...ui import preferences"),
-        ("engine/database/build.py", "from ..matching import search"),
+        ("engine/building/build.py", "from ..matching import search"),
         ("live/session.py", "from ..ui.operators import Start"),
         ("cli.py", "from .ui import panels"),
         ("commands/take.py", "from ..ui import panels"),
@@ -257,7 +230,7 @@ def test_a_wrong_import_is_reported(file, source):
             "engine/matching/method.py",
             "from ..control.performer import Performer\nfrom ..errors import RigError",
         ),
-        ("engine/field/states.py", "from ..database.database import Database"),
+        ("engine/field/states/states.py", "from ..database.database import Database"),
         (
             "scene/writing/bake.py",
             "import bpy\nfrom ...engine.motion.clip import Clip\nfrom ..blender import actions",
@@ -278,6 +251,7 @@ def test_a_right_import_passes(file, source):
 ROOMS: dict[str, set[str]] = {
     "blender": {"blender"},
     "rig": {"blender", "rig"},
+    "library": {"blender", "rig", "library"},
     "reading": {"blender", "rig", "reading"},
     "direct": {"blender", "direct"},
     "writing": {"blender", "rig", "direct", "writing"},
@@ -507,7 +481,7 @@ def test_only_listed_modules_check_the_blender_version(found):
         file.relative_to(PACKAGE).as_posix() for file, each in found.items() if each.checks_version
     ]
     # registering, which gives properties their options, does not need the scene
-    assert set(asking) <= {"scene/blender/actions.py", "ui/typed_properties.py"}
+    assert set(asking) <= {"scene/blender/animation/actions.py", "ui/base/typed_properties.py"}
     assert checks_version(ast.parse("import bpy\nif bpy.app.version >= (5, 0, 0): pass"))
 
 
@@ -551,10 +525,10 @@ before = set(sys.modules)
 motion_matching.register()
 motion_matching.unregister()
 new = {name for name in set(sys.modules) - before if name.startswith("motion_matching.")}
-light = {"errors", "files", "json_files", "lazy", "names", "presets", "published", "settings", "control", "control.labels",
-         "control.settings", "database",
-         "database.thresholds", "motion", "motion.bone_names", "motion.rest", "motion.settings",
-         "retargeting", "retargeting.settings"}
+light = {"errors", "lazy", "names", "settings", "files", "files.file_paths", "files.json_files", "files.presets",
+         "performance", "performance.labels", "performance.published", "performance.settings", "database",
+         "database.tags", "database.tags.thresholds", "motion", "motion.rest", "motion.settings", "skeleton",
+         "skeleton.bone_names", "retargeting", "retargeting.settings"}
 assert not {name for name in new if name.startswith(("motion_matching.cli", "motion_matching.commands"))}, new
 assert not {name for name in new if name.startswith(("motion_matching.scene.", "motion_matching.live."))}, new
 assert {name for name in new if name.startswith("motion_matching.engine.")} <= {f"motion_matching.engine.{m}" for m in light}, new
@@ -562,29 +536,76 @@ assert {name for name in new if name.startswith("motion_matching.engine.")} <= {
     )
 
 
-# ---------------------------------------------------------------- the room of feet
+# ---------------------------------------------------------------- rooms and their faces
 
 
-FEET = PACKAGE / "engine" / "feet"
+MOST_NAMES = 7
+STOREYS = {("engine",), ("scene",), ("app",), ("ui",), ("api",), ("commands",)}
+ROOM_FACES = {
+    get_module(file): file
+    for file in FILES
+    if file.name == "__init__.py" and get_module(file) and get_module(file)[0] != "ui"
+}
 
 
-@pytest.mark.slow
-def test_the_room_of_feet_has_a_small_face(found):
-    """Other rooms import at most seven names of it, and none of its files."""
-    assert len(feet.__all__) <= 7
-    names = {(), *((name,) for name in feet.__all__)}
+def read_face(tree: ast.Module) -> set[str]:
+    """Return the names that a package shows: those of `__all__`, and what it loads on use."""
+    named = {
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and node.level == 1
+        for alias in node.names
+    }
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            named |= set(ast.literal_eval(node.value))
+    return named
+
+
+def test_rooms_have_a_small_face():
+    """Other rooms import at most seven names of a room, and these stand in its `__init__`."""
+    faces = {room: read_face(parse(file)) for room, file in ROOM_FACES.items()}
+    sizes = {room: sorted(face) for room, face in faces.items() if len(face) > MOST_NAMES}
+    assert set(sizes) <= STOREYS, sizes
     wrong = [
-        f"{file.relative_to(PACKAGE)}: {'.'.join(target)}"
-        for file, each in found.items()
-        if FEET not in file.parents
-        for target, inside in each.targets
-        if inside and target[:2] == ("engine", "feet") and target[2:3] not in names
+        f"{'.'.join(get_module(file))} imports {'.'.join(target)}"
+        for file in FILES
+        if file.name != "__init__.py"
+        for target, inside in list_imports(file, parse(file))
+        if inside and find_closed_room(get_module(file), target, faces)
     ]
-    assert not wrong
+    assert wrong == []
+
+
+def find_closed_room(
+    module: tuple[str, ...], target: tuple[str, ...], faces: dict[tuple[str, ...], set[str]]
+) -> tuple[str, ...] | None:
+    """Return the room whose face lacks what a module outside of it imports."""
+    rooms = (target[:k] for k in range(1, len(target)))
+    return next(
+        (
+            room
+            for room in rooms
+            if room in faces
+            and room not in STOREYS
+            and module[: len(room)] != room
+            and target[len(room)] not in faces[room]
+        ),
+        None,
+    )
+
+
+def test_an_import_past_a_face_is_reported():
+    faces = {("engine", "feet"): {"played_toes"}}
+    for name, room in (("played_toes", None), ("dragging", ("engine", "feet"))):
+        target = ("engine", "feet", name)
+        assert find_closed_room(("engine", "takes", "takes"), target, faces) == room
+        assert find_closed_room(("engine", "feet", "live", "foot_lock"), target, faces) is None
 
 
 def test_the_room_of_feet_stays_small_and_gives_reasons_for_its_numbers():
-    lines = sum(len(file.read_text("utf-8").splitlines()) for file in FEET.glob("*.py"))
+    planting = PACKAGE / "engine" / "feet" / "planting"
+    lines = sum(len(file.read_text("utf-8").splitlines()) for file in planting.glob("*.py"))
     assert lines <= 2200
     numbers = fields(FeetNumbers)
     assert len(numbers) <= 40

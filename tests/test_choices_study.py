@@ -11,10 +11,10 @@ import pytest
 from building.studies import choices, choices_command, spots
 from building.studies.choices import FIELDS, TABLES, Cast, ChoiceJob
 from building.studies.sets import OTHERS
-from motion_matching.engine.control.settings import PerformerSettings
-from motion_matching.engine.database.avoided_postures import find_odd_frames
-from motion_matching.engine.database.idles import find_standing
+from motion_matching.engine.facts.avoided_postures import find_odd_frames
+from motion_matching.engine.facts.idles import find_standing
 from motion_matching.engine.matching.method import MotionMatching
+from motion_matching.engine.performance.settings import PerformerSettings
 from motion_matching.engine.takes import takes
 from tests.demo import load_demo, load_few
 

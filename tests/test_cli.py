@@ -20,14 +20,15 @@ import numpy as np
 import pytest
 
 from motion_matching.commands import arguments, loading, output
-from motion_matching.engine import presets
-from motion_matching.engine.control import performance, scripts
-from motion_matching.engine.control.settings import PerformerSettings
+from motion_matching.engine.building.demo_clips import load_demo_clips
+from motion_matching.engine.bvh import bvh
 from motion_matching.engine.control.trajectory import SimulationObject
 from motion_matching.engine.database import database as databases
-from motion_matching.engine.database.idles import find_idles
-from motion_matching.engine.motion import bvh, contacts, simulation_bone
-from motion_matching.engine.motion.demo_clips import load_demo_clips
+from motion_matching.engine.facts.idles import find_idles
+from motion_matching.engine.files import presets
+from motion_matching.engine.motion import contacts, simulation_bone
+from motion_matching.engine.performance import performance, scripts
+from motion_matching.engine.performance.settings import PerformerSettings
 from motion_matching.engine.takes import takes
 from tests.command_line import run, run_line, run_with_errors
 from tests.conftest import CHECKOUT

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from building.locomotion.locomotion import Move, perform
+from motion_matching.engine.bvh import bvh
 from motion_matching.engine.database import database as databases
-from motion_matching.engine.motion import bvh
 from tests.command_line import run, run_line
 
 

@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from motion_matching import api
+from motion_matching.engine.bvh import bvh
 from motion_matching.engine.errors import DatabaseError
-from motion_matching.engine.motion import bvh
 from tests.command_line import check_refusals, run, run_with_errors
 
 SCENE = {

@@ -17,8 +17,8 @@ import pytest
 
 from building.locomotion.locomotion import Move, perform
 from motion_matching.commands import output
-from motion_matching.engine.field import value_function
-from motion_matching.engine.motion import bvh
+from motion_matching.engine.bvh import bvh
+from motion_matching.engine.field.states import value_function
 from tests.command_line import run, run_line
 
 QUICK = ("--states", 200, "--neighbours", 5, "--directions", 5, "--sweeps", 10)

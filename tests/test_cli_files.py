@@ -14,11 +14,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from motion_matching.engine import array_files
+from motion_matching.engine.bvh import bvh
 from motion_matching.engine.database import database as databases
-from motion_matching.engine.database.tags import save_tags
+from motion_matching.engine.database.tags.tags import save_tags
 from motion_matching.engine.errors import DatabaseError
-from motion_matching.engine.motion import bvh
+from motion_matching.engine.files import array_files
 from motion_matching.engine.takes import takes
 from tests.command_line import run, run_with_errors
 from tests.conftest import CHECKOUT

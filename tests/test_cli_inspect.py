@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from motion_matching.engine.bvh import bvh
 from motion_matching.engine.database import database as databases
 from motion_matching.engine.insight import pictures
-from motion_matching.engine.motion import bvh
 from tests.command_line import run, run_line
 from tests.demo import load_climbing, load_few
 from tests.engine.stumbles import make_stumbling_runs

@@ -10,11 +10,11 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.engine.motion import bvh
+from motion_matching.engine.bvh import bvh
 from motion_matching.scene.reading.sampling import sample
 from tests.command_line import check_refusals, run, run_with_errors
 from tests.engine import stand_ins
-from tests.engine.database.test_source_doctor import add_rest_pose
+from tests.engine.mending.test_source_doctor import add_rest_pose
 from tests.scene.retargeting.armatures import add_mixamo, add_walker, make_walk, select
 from tests.scene.retargeting.spoilt import roll_left_foot
 from tests.scene.retargeting.test_motion_files import write_two_characters

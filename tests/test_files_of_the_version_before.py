@@ -12,16 +12,20 @@ import numpy as np
 import pytest
 
 from motion_matching import cli
-from motion_matching.app import build, characters, features, recordings, settings, status, training
-from motion_matching.app.content import compute_key
-from motion_matching.app.library import get_library
-from motion_matching.app.takes import read_parts
-from motion_matching.engine.control import performance
+from motion_matching.app import settings
+from motion_matching.app.character import characters
+from motion_matching.app.controller import features, training
+from motion_matching.app.database import build, status
+from motion_matching.app.database.content import compute_key
+from motion_matching.app.database.library import get_library
+from motion_matching.app.takes import recordings
+from motion_matching.app.takes.take_actions import read_parts
+from motion_matching.engine.bvh import bvh
 from motion_matching.engine.database import database as databases
-from motion_matching.engine.motion import bvh
+from motion_matching.engine.performance import performance
 from motion_matching.engine.progress import run_to_end
-from motion_matching.scene.blender import actions
-from motion_matching.scene.reading.tag_markers import read_tags
+from motion_matching.scene.blender.animation import actions
+from motion_matching.scene.reading.markers import read_tags
 from motion_matching.ui import presets
 from tests.ui.every_property import find_differences, list_leaves
 

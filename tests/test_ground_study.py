@@ -14,11 +14,12 @@ from building.studies.climbing import Traces
 from building.studies.ground_pictures import GROUND, View, draw_views
 from building.studies.grounds import BEGIN, GROUNDS, STEPS, Terrain, make_performance, make_shot
 from building.studies.sheets import COLOURS
-from motion_matching.engine.control.ground import FLAT
-from motion_matching.engine.control.intent import Intent
-from motion_matching.engine.control.performance import Performance
-from motion_matching.engine.control.take import Take
-from motion_matching.engine.maths import planar, quat
+from motion_matching.engine.control.rollout import Take
+from motion_matching.engine.ground.ground import FLAT
+from motion_matching.engine.maths import planar
+from motion_matching.engine.maths.rotations import quat
+from motion_matching.engine.performance.intent import Intent
+from motion_matching.engine.performance.performance import Performance
 from motion_matching.engine.takes import baking, takes
 from tests.demo import load_climbing
 

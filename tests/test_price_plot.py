@@ -9,13 +9,13 @@ import pytest
 
 from building.studies import __main__ as studies
 from building.studies import price_plot
-from motion_matching.engine.control.settings import PerformerSettings
-from motion_matching.engine.insight import pictures
-from motion_matching.engine.maths.fading import (
+from motion_matching.engine.blending.fading import (
     compute_cubic_displacement,
     compute_spring_displacement,
 )
+from motion_matching.engine.insight import pictures
 from motion_matching.engine.maths.springs import halflife_to_rate
+from motion_matching.engine.performance.settings import PerformerSettings
 
 SVG = "{http://www.w3.org/2000/svg}"
 HALFLIFE = 0.15

@@ -13,16 +13,17 @@ import pytest
 
 from motion_matching import api
 from motion_matching.commands.arguments import build_parser
-from motion_matching.engine import presets
-from motion_matching.engine.control.settings import PerformerSettings
+from motion_matching.engine.building.published_build import list_missing
+from motion_matching.engine.bvh import bvh
 from motion_matching.engine.database import database as databases
-from motion_matching.engine.database.features import load_schema
-from motion_matching.engine.database.published_build import list_missing
+from motion_matching.engine.database.features.features import load_schema
 from motion_matching.engine.errors import SettingsError
-from motion_matching.engine.field import value_function
-from motion_matching.engine.field.quality import TRAININGS
-from motion_matching.engine.motion import bvh, contacts, simulation_bone
-from motion_matching.engine.published import PUBLISHED
+from motion_matching.engine.field.states import value_function
+from motion_matching.engine.field.training.quality import TRAININGS
+from motion_matching.engine.files import presets
+from motion_matching.engine.motion import contacts, simulation_bone
+from motion_matching.engine.performance.published import PUBLISHED
+from motion_matching.engine.performance.settings import PerformerSettings
 from tests.command_line import run
 from tests.demo import generate_clips
 

@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 from building.studies.search_times import measure_search_times
-from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.database.features import Feature, Schema
+from motion_matching.engine.database.features.features import Feature, Schema
 from motion_matching.engine.errors import DatabaseError
+from motion_matching.engine.performance.settings import PerformerSettings
 
 
 @pytest.mark.slow

@@ -7,11 +7,11 @@ import pytest
 
 from building.studies import quality, transitions, transitions_report
 from building.studies.transitions import TABLES, TransitionJob
-from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.control.trajectory import TrajectoryPoint
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.database.features import load_schema
+from motion_matching.engine.database.features.features import load_schema
 from motion_matching.engine.matching.method import MotionMatching
+from motion_matching.engine.performance.settings import PerformerSettings
 
 
 @pytest.fixture(scope="module")

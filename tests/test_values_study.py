@@ -9,12 +9,12 @@ import pytest
 
 from building.studies import planning, planning_command
 from building.studies.planning import PlanJob
-from motion_matching.engine.control.take import Take
+from motion_matching.engine.control.rollout import Take
 from motion_matching.engine.field.field_controller import FieldController
-from motion_matching.engine.field.neighbours import Metric
-from motion_matching.engine.field.quality import TrainingSettings
-from motion_matching.engine.field.tasks import TaskGoal, Tasks
-from motion_matching.engine.field.training import Training
+from motion_matching.engine.field.states.neighbours import Metric
+from motion_matching.engine.field.states.tasks import TaskGoal, Tasks
+from motion_matching.engine.field.training.quality import TrainingSettings
+from motion_matching.engine.field.training.training import Training
 from tests.demo import load_demo
 
 TASKS = Tasks(speeds=(0.0, 2.0))

@@ -9,11 +9,11 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from motion_matching.engine.control.intent import Intent
+from motion_matching.engine.building.build import BuildSettings, build
 from motion_matching.engine.control.performer import Performer
 from motion_matching.engine.database import database as databases
-from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.matching.method import MotionMatching
+from motion_matching.engine.performance.intent import Intent
 from motion_matching.engine.takes import takes
 
 from .bench_search import Row

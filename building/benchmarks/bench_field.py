@@ -9,15 +9,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from motion_matching.engine.building.build import BuildSettings, build
 from motion_matching.engine.control.method import Goal, Motion
 from motion_matching.engine.control.performer import Performer
-from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.database.features import load_schema
-from motion_matching.engine.database.sources import Source
+from motion_matching.engine.database.features.features import load_schema
 from motion_matching.engine.field.integration import compute_action_weights, integrate
 from motion_matching.engine.field.method import MotionField
-from motion_matching.engine.field.neighbours import Neighbours, compute_similarity_weights
+from motion_matching.engine.field.states.neighbours import Neighbours, compute_similarity_weights
+from motion_matching.engine.sources.sources import Source
 from motion_matching.engine.takes import takes
 
 from .bench_search import Row

@@ -17,8 +17,8 @@ from motion_matching.engine.database.database import Database
 from motion_matching.engine.field.method import MotionField
 from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.engine.takes import takes
-from motion_matching.live.inputs.keyboard import Keyboard
-from motion_matching.live.inputs.steering import SteeringInput
+from motion_matching.live.inputs.devices.keyboard import Keyboard
+from motion_matching.live.inputs.devices.steering import SteeringInput
 from motion_matching.scene.rig.armature import create_armature
 from motion_matching.ui.play import drawing as play_drawing
 from motion_matching.ui.play import layers

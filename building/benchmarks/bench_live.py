@@ -14,8 +14,8 @@ from motion_matching.engine.control.performer import Performer
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.engine.takes import takes
-from motion_matching.live.inputs.keyboard import Keyboard
-from motion_matching.live.inputs.steering import SteeringInput
+from motion_matching.live.inputs.devices.keyboard import Keyboard
+from motion_matching.live.inputs.devices.steering import SteeringInput
 from motion_matching.live.recorder import RecordingPlan
 from motion_matching.live.session import Session
 from motion_matching.scene.rig.armature import create_armature

@@ -10,7 +10,7 @@ from dataclasses import replace
 import bpy
 import numpy as np
 
-from motion_matching.engine.maths import quat
+from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.scene.reading.sampling import sample
 from motion_matching.scene.rig.armature import compute_standing_rest, create_armature

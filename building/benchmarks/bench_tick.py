@@ -10,13 +10,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from motion_matching.engine.control.intent import Intent
-from motion_matching.engine.control.jump import Seam
-from motion_matching.engine.control.performance import Performance
+from motion_matching.engine.blending.jump import Seam
 from motion_matching.engine.control.performer import Performer
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.field.method import MotionField
 from motion_matching.engine.matching.method import MotionMatching
+from motion_matching.engine.performance.intent import Intent
+from motion_matching.engine.performance.performance import Performance
 from motion_matching.engine.takes import takes
 
 from .bench_search import Row

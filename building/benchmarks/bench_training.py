@@ -11,12 +11,12 @@ import numpy as np
 from motion_matching.engine.control.performer import Performer
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.field.method import MotionField
-from motion_matching.engine.field.neighbours import Metric
-from motion_matching.engine.field.quality import TrainingSettings
-from motion_matching.engine.field.tasks import Tasks
-from motion_matching.engine.field.training import Training
-from motion_matching.engine.field.value_function import ValueFunction
-from motion_matching.engine.field.value_iteration import Transitions, ValueIteration
+from motion_matching.engine.field.states.neighbours import Metric
+from motion_matching.engine.field.states.tasks import Tasks
+from motion_matching.engine.field.states.value_function import ValueFunction
+from motion_matching.engine.field.training.quality import TrainingSettings
+from motion_matching.engine.field.training.training import Training
+from motion_matching.engine.field.training.value_iteration import Transitions, ValueIteration
 from motion_matching.engine.takes import takes
 
 from .bench_search import Row

@@ -14,14 +14,14 @@ from pathlib import Path
 import numpy as np
 
 from building.locomotion import locomotion
-from motion_matching.engine.database.build import BuildSettings, build
+from motion_matching.engine.building.build import BuildSettings, build
+from motion_matching.engine.bvh import bvh
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.database.features import compute_normalization, load_schema
-from motion_matching.engine.database.sources import Source, find_sources
-from motion_matching.engine.maths import quat
-from motion_matching.engine.motion import bvh
+from motion_matching.engine.database.features.features import compute_normalization, load_schema
+from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.motion.clip import Clip
-from motion_matching.engine.motion.skeleton import Skeleton
+from motion_matching.engine.skeleton.skeleton import Skeleton
+from motion_matching.engine.sources.sources import Source, find_sources
 
 Array = np.ndarray
 

@@ -12,16 +12,17 @@ import math
 
 import numpy as np
 
+from motion_matching.engine.blending.inertialization import _LEAST_LIMITS
 from motion_matching.engine.control.displacement import FOOT_RADIUS
-from motion_matching.engine.control.inertialization import _LEAST_LIMITS
-from motion_matching.engine.control.intent import Intent
-from motion_matching.engine.control.margins import MARGINS
-from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.database.features import TRAJECTORY_KINDS
+from motion_matching.engine.database.features.features import TRAJECTORY_KINDS
 from motion_matching.engine.matching.search import FrameIndex
-from motion_matching.engine.maths import quat, springs
+from motion_matching.engine.maths import springs
 from motion_matching.engine.maths.planar import wrap
+from motion_matching.engine.maths.rotations import quat
+from motion_matching.engine.motion.margins import MARGINS
+from motion_matching.engine.performance.intent import Intent
+from motion_matching.engine.performance.settings import PerformerSettings
 
 from . import naive_springs
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from motion_matching.engine.motion.demo_clips import (
+from motion_matching.engine.building.demo_clips import (
     CLIMB,
     DIFFERENCES,
     FILE,

@@ -14,9 +14,9 @@ from functools import cached_property
 
 import numpy as np
 
+from motion_matching.engine.maths.along_time import find_runs
 from motion_matching.engine.maths.easing import smootherstep
 from motion_matching.engine.maths.planar import yaw_to_forward, yaw_to_left
-from motion_matching.engine.maths.runs import find_runs
 
 Array = np.ndarray
 

@@ -17,10 +17,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from motion_matching.engine.maths import quat
 from motion_matching.engine.maths.easing import smootherstep
 from motion_matching.engine.maths.planar import yaw_to_forward, yaw_to_left
-from motion_matching.engine.motion.skeleton import Skeleton
+from motion_matching.engine.maths.rotations import quat
+from motion_matching.engine.skeleton.skeleton import Skeleton
 
 from .feet import Foot, compute_stride_phase
 from .footprints import TOE_AHEAD, TOE_HEIGHT

@@ -12,9 +12,9 @@ from functools import partial
 
 import numpy as np
 
-from motion_matching.engine.maths import quat
 from motion_matching.engine.maths.easing import smoothstep
-from motion_matching.engine.motion.skeleton import Skeleton
+from motion_matching.engine.maths.rotations import quat
+from motion_matching.engine.skeleton.skeleton import Skeleton
 
 from .lofts import (
     Array,

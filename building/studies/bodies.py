@@ -16,7 +16,7 @@ from building.benchmarks.report import CHECKOUT
 from building.locomotion import locomotion
 from building.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.body.body_roles import BodyRoles
-from motion_matching.engine.motion import bvh
+from motion_matching.engine.bvh import bvh
 from motion_matching.engine.motion.clip import Clip
 from tests.engine import animals, characters
 from tests.engine.characters import HUMANOID_ROLES, SIDES, Character

@@ -13,21 +13,21 @@ import numpy as np
 
 from building.benchmarks.report import CHECKOUT
 from motion_matching import api
-from motion_matching.engine import presets
+from motion_matching.engine.building import retagging
 from motion_matching.engine.control import rollout
-from motion_matching.engine.control.settings import PerformerSettings
-from motion_matching.engine.control.take import Take
-from motion_matching.engine.database import retagging
-from motion_matching.engine.database.avoided_postures import find_odd_frames
+from motion_matching.engine.control.rollout import Take
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.database.thresholds import AutoTagSettings
+from motion_matching.engine.database.tags.thresholds import AutoTagSettings
 from motion_matching.engine.direct.director import Director
-from motion_matching.engine.direct.footage import Footage, make_footage
-from motion_matching.engine.direct.from_performance import build_shot
-from motion_matching.engine.direct.jump_table import JumpTable, build_table
+from motion_matching.engine.direct.footage.footage import Footage, make_footage
+from motion_matching.engine.direct.footage.jump_table import JumpTable, build_table
+from motion_matching.engine.direct.shot.from_performance import build_shot
+from motion_matching.engine.facts.avoided_postures import find_odd_frames
 from motion_matching.engine.field.field_controller import FieldController
+from motion_matching.engine.files import presets
 from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.engine.maths.planar import wrap
+from motion_matching.engine.performance.settings import PerformerSettings
 from motion_matching.engine.takes import metrics, takes
 from tests.engine.heads import find_delays
 

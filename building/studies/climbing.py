@@ -9,12 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from motion_matching.engine.control.ground import Ground
-from motion_matching.engine.control.take import Take
-from motion_matching.engine.database.character import measure_character_legs
+from motion_matching.engine.control.rollout import Take
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.maths import planar, quat
-from motion_matching.engine.maths.runs import find_runs
+from motion_matching.engine.facts.character import measure_character_legs
+from motion_matching.engine.ground.ground import Ground
+from motion_matching.engine.maths import planar
+from motion_matching.engine.maths.along_time import find_runs
+from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.takes import baking, metrics, takes
 
 from .directing import load_director

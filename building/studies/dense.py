@@ -14,12 +14,12 @@ import numpy as np
 
 from building.benchmarks.data import Recordings
 from building.benchmarks.report import CHECKOUT, describe_machine, format_columns
-from motion_matching.engine.control.settings import PerformerSettings
-from motion_matching.engine.database.build import BuildSettings, build
+from motion_matching.engine.building.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.database.sources import Source
-from motion_matching.engine.maths import quat
+from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.motion.clip import Clip
+from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.sources.sources import Source
 from motion_matching.engine.takes import metrics, takes
 
 from .manual_parts import replace_part

@@ -9,16 +9,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from motion_matching.engine.control.intent import FuturePath, Intent
-from motion_matching.engine.control.performance import Performance
-from motion_matching.engine.control.take import Take
+from motion_matching.engine.control.rollout import Take
 from motion_matching.engine.database import database as databases
 from motion_matching.engine.direct.director import Directed, Director
-from motion_matching.engine.direct.footage import make_footage
-from motion_matching.engine.direct.jump_table import load_or_build_table
+from motion_matching.engine.direct.footage.footage import make_footage
+from motion_matching.engine.direct.footage.jump_table import load_or_build_table
 from motion_matching.engine.direct.outcomes import report_path
-from motion_matching.engine.direct.shot import Shot
+from motion_matching.engine.direct.shot.shot import Shot
 from motion_matching.engine.maths import planar
+from motion_matching.engine.performance.intent import FuturePath, Intent
+from motion_matching.engine.performance.performance import Performance
 from motion_matching.engine.takes import baking, metrics, takes
 from motion_matching.engine.takes.sizes import find_size
 

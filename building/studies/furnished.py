@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from motion_matching.engine.control.ground import Box
-from motion_matching.engine.control.take import Take
+from motion_matching.engine.control.rollout import Take
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.direct.director import Directed
-from motion_matching.engine.direct.limbs import find_limbs
-from motion_matching.engine.direct.shot import Mark, Shot
+from motion_matching.engine.direct.limbs.limbs import find_limbs
+from motion_matching.engine.direct.shot.shot import Mark, Shot
+from motion_matching.engine.ground.ground import Box
 from motion_matching.engine.maths import planar
 
 KINDS = ("table", "rail", "door", "shelf")

@@ -8,9 +8,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from motion_matching.engine.control.take import Take
+from motion_matching.engine.control.rollout import Take
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.maths import quat
+from motion_matching.engine.maths.rotations import quat
 
 from .climbing import look
 from .grounds import BEGIN

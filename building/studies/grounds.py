@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from motion_matching.engine.control.ground import FLAT, Ground, Point
-from motion_matching.engine.control.intent import Intent
-from motion_matching.engine.control.performance import Performance
-from motion_matching.engine.direct.shot import Mark, Shot
+from motion_matching.engine.direct.shot.shot import Mark, Shot
+from motion_matching.engine.ground.ground import FLAT, Ground, Point
+from motion_matching.engine.performance.intent import Intent
+from motion_matching.engine.performance.performance import Performance
 from motion_matching.engine.takes import takes
 
 from .quality import Loaded

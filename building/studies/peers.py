@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from building.benchmarks.report import format_columns
-from motion_matching.engine.retargeting.report import measure_retargeted
+from motion_matching.engine.retargeting.result.report import measure_retargeted
 from motion_matching.engine.retargeting.retarget import Retargeter
 
 from .bodies import DATA, TARGETS, get_roles, load_target

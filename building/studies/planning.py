@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from motion_matching.engine.control.method import Goal, Motion
-from motion_matching.engine.control.settings import PerformerSettings
-from motion_matching.engine.control.take import Take
+from motion_matching.engine.control.rollout import Take
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.field.field_controller import FieldController
 from motion_matching.engine.field.method import MotionField, compute_pace
-from motion_matching.engine.field.tasks import TaskGoal, Tasks
+from motion_matching.engine.field.states.tasks import TaskGoal, Tasks
 from motion_matching.engine.maths.planar import rotate_xy, wrap
+from motion_matching.engine.performance.settings import PerformerSettings
 from motion_matching.engine.takes import takes
 
 from .quality import GAITS

@@ -15,8 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from motion_matching.commands.values import parse_changes
-from motion_matching.engine.control.fade import SPRING, FadeShape, choose_fade
-from motion_matching.engine.control.settings import PerformerSettings
+from motion_matching.engine.blending.jump_fade import SPRING, FadeShape, choose_fade
 from motion_matching.engine.insight.pictures import (
     HEIGHT,
     MARGIN,
@@ -25,6 +24,7 @@ from motion_matching.engine.insight.pictures import (
     make_picture,
     write_pictures,
 )
+from motion_matching.engine.performance.settings import PerformerSettings
 
 Array = np.ndarray
 REACH = 0.2  # metres of difference to either side

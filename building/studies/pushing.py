@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from motion_matching.engine.control.performance import Performance
-from motion_matching.engine.control.take import Take
+from motion_matching.engine.control.rollout import Take
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.field.field_controller import FieldController
 from motion_matching.engine.matching.method import MotionMatching
+from motion_matching.engine.performance.performance import Performance
 from motion_matching.engine.takes import baking, metrics, recovery, takes
 
 from .quality import GAITS, METHODS

@@ -11,16 +11,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from motion_matching.engine.control import rollout
-from motion_matching.engine.control.settings import PerformerSettings
-from motion_matching.engine.control.take import Take
+from motion_matching.engine.control.rollout import Take
 from motion_matching.engine.database import database as databases
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.field.field_controller import FieldController
-from motion_matching.engine.field.neighbours import Metric
-from motion_matching.engine.field.quality import QUALITIES
-from motion_matching.engine.field.tasks import TASK_NAMES, make_tasks
-from motion_matching.engine.field.training import Training
+from motion_matching.engine.field.states.neighbours import Metric
+from motion_matching.engine.field.states.tasks import TASK_NAMES, make_tasks
+from motion_matching.engine.field.training.quality import QUALITIES
+from motion_matching.engine.field.training.training import Training
 from motion_matching.engine.matching.method import MotionMatching
+from motion_matching.engine.performance.settings import PerformerSettings
 from motion_matching.engine.progress import ReportProgress
 from motion_matching.engine.takes import baking, metrics, takes
 from motion_matching.engine.takes.bodies import BodyMotion

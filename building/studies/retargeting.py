@@ -12,15 +12,15 @@ import numpy as np
 
 from motion_matching.engine.body.body_roles import BodyRoles, find_body_roles
 from motion_matching.engine.body.limbs import FINGERS
-from motion_matching.engine.maths import quat
+from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.motion.clip import Clip, join_clips
-from motion_matching.engine.motion.skeleton import Skeleton
 from motion_matching.engine.retargeting.anatomy import Anatomy
-from motion_matching.engine.retargeting.report import measure_retargeted
-from motion_matching.engine.retargeting.result_check import check_result
-from motion_matching.engine.retargeting.result_measure import SeenBody
+from motion_matching.engine.retargeting.result.report import measure_retargeted
+from motion_matching.engine.retargeting.result.result_check import check_result
+from motion_matching.engine.retargeting.result.result_measure import SeenBody
 from motion_matching.engine.retargeting.retarget import Retargeter
 from motion_matching.engine.retargeting.settings import RetargetSettings
+from motion_matching.engine.skeleton.skeleton import Skeleton
 
 from .bodies import TARGETS, get_roles, load_data, load_target
 

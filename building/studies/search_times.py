@@ -9,14 +9,14 @@ from pathlib import Path
 
 import numpy as np
 
-from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.database.database import Database, load
-from motion_matching.engine.database.features import TRAJECTORY_KINDS
+from motion_matching.engine.database.features.features import TRAJECTORY_KINDS
 from motion_matching.engine.errors import DatabaseError
 from motion_matching.engine.matching.differences import make_differences
 from motion_matching.engine.matching.fitted_features import FittedFeatures
 from motion_matching.engine.matching.flips import get_weights
 from motion_matching.engine.matching.search import FrameIndex
+from motion_matching.engine.performance.settings import PerformerSettings
 from motion_matching.engine.takes.takes import make_default_settings
 
 Array = np.ndarray

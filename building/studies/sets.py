@@ -13,13 +13,13 @@ import numpy as np
 from building.locomotion import locomotion
 from building.locomotion.climbs import generate_climbs
 from building.locomotion.locomotion import Move
-from motion_matching.engine.database import retagging
-from motion_matching.engine.database.build import BuildSettings, build
+from motion_matching.engine.building import retagging
+from motion_matching.engine.building.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.database.sources import Source, find_sources
-from motion_matching.engine.database.thresholds import AutoTagSettings
-from motion_matching.engine.maths import quat
+from motion_matching.engine.database.tags.thresholds import AutoTagSettings
+from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.motion.clip import Clip
+from motion_matching.engine.sources.sources import Source, find_sources
 from tests.engine import animals
 from tests.engine.stumbles import RUNS, make_stumbling_runs
 

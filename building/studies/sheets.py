@@ -11,11 +11,11 @@ import numpy as np
 from building.locomotion import locomotion
 from motion_matching.engine.body.body_roles import find_body_roles
 from motion_matching.engine.insight.raster import draw_line, make_paper, write_png
-from motion_matching.engine.maths import quat
+from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.motion.clip import Clip
-from motion_matching.engine.motion.skeleton import Skeleton
 from motion_matching.engine.retargeting.anatomy import Anatomy
 from motion_matching.engine.retargeting.bodies import RetargetBody
+from motion_matching.engine.skeleton.skeleton import Skeleton
 from tests.engine import animals
 
 from .bodies import TARGETS, load_target, save_rigify

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from motion_matching.engine.control.settings import PerformerSettings
-from motion_matching.engine.database.idles import find_idle_runs
-from motion_matching.engine.direct.footage import Footage
-from motion_matching.engine.direct.shot import Mark, Shot, TimedPath
+from motion_matching.engine.direct.footage.footage import Footage
+from motion_matching.engine.direct.shot.shot import Mark, Shot, TimedPath
+from motion_matching.engine.facts.idles import find_idle_runs
 from motion_matching.engine.maths import planar
+from motion_matching.engine.performance.settings import PerformerSettings
 
 _LEG = (1.5, 4.0)  # seconds
 _STAND = (1.0, 3.0)

@@ -6,9 +6,9 @@ import numpy as np
 
 from motion_matching.engine.control.method import Method
 from motion_matching.engine.control.performer import Performer, Placement
-from motion_matching.engine.control.settings import PerformerSettings
+from motion_matching.engine.performance.settings import PerformerSettings
 from motion_matching.live.inputs.base import Situation
-from motion_matching.live.inputs.target import TargetInput
+from motion_matching.live.inputs.leaders.target import TargetInput
 
 from .quality import Measures
 

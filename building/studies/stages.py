@@ -8,14 +8,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from motion_matching.engine.control.feet_apart import get_line, measure_nearest
-from motion_matching.engine.control.legs import LegGeometry
-from motion_matching.engine.control.take import Take
-from motion_matching.engine.database.character import measure_character_legs
+from motion_matching.engine.control.rollout import Take
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.feet.limits import LIMITS
-from motion_matching.engine.feet.tasks import TASKS
-from motion_matching.engine.maths import quat
+from motion_matching.engine.facts.character import measure_character_legs
+from motion_matching.engine.feet.live.feet_apart import get_line, measure_nearest
+from motion_matching.engine.feet.planting.limits import LIMITS
+from motion_matching.engine.feet.planting.tasks import TASKS
+from motion_matching.engine.legs.legs import LegGeometry
+from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.takes import baking, metrics, takes
 
 from . import quality

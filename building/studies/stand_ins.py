@@ -15,14 +15,14 @@ from typing import NamedTuple
 
 from building.locomotion import locomotion
 from motion_matching.engine.body.body_roles import BodyRoles
+from motion_matching.engine.bvh import bvh
 from motion_matching.engine.errors import MotionMatchingError
-from motion_matching.engine.motion import bvh
 from motion_matching.engine.motion.clip import Clip
-from motion_matching.engine.motion.skeleton import Skeleton
 from motion_matching.engine.retargeting.bodies import RetargetBody
-from motion_matching.engine.retargeting.result_check import ResultCheck, check_result
-from motion_matching.engine.retargeting.result_measure import SeenBody
+from motion_matching.engine.retargeting.result.result_check import ResultCheck, check_result
+from motion_matching.engine.retargeting.result.result_measure import SeenBody
 from motion_matching.engine.retargeting.settings import RetargetSettings
+from motion_matching.engine.skeleton.skeleton import Skeleton
 from tests.engine import stand_in_poses, stand_ins
 from tests.engine.characters import FINGERS, HUMANOID_ROLES, Character, make_mixamo
 

@@ -12,17 +12,17 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.stats import spearmanr
 
-from motion_matching.engine import presets
-from motion_matching.engine.control import transition_cost
-from motion_matching.engine.control.jump import Jump
-from motion_matching.engine.control.labels import READY_LABELS, make_ready_label
-from motion_matching.engine.control.settings import PerformerSettings
-from motion_matching.engine.control.take import Take
-from motion_matching.engine.database import retagging
+from motion_matching.engine.blending import transition_cost
+from motion_matching.engine.blending.jump import Jump
+from motion_matching.engine.building import retagging
+from motion_matching.engine.control.rollout import Take
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.database.features import BONE_KINDS, load_schema
-from motion_matching.engine.database.thresholds import PLANT_ANGLE, AutoTagSettings
+from motion_matching.engine.database.features.features import BONE_KINDS, load_schema
+from motion_matching.engine.database.tags.thresholds import PLANT_ANGLE, AutoTagSettings
+from motion_matching.engine.files import presets
 from motion_matching.engine.matching.fitted_features import FittedFeatures
+from motion_matching.engine.performance.labels import READY_LABELS, make_ready_label
+from motion_matching.engine.performance.settings import PerformerSettings
 from motion_matching.engine.takes import baking, metrics, takes
 
 from . import quality

@@ -18,10 +18,10 @@ from scipy.spatial import cKDTree
 
 from building.benchmarks.report import CHECKOUT, describe_machine, format_columns
 from motion_matching.engine.control.method import Goal, Motion
-from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.database.features import TRAJECTORY_KINDS, load_schema
+from motion_matching.engine.database.features.features import TRAJECTORY_KINDS, load_schema
 from motion_matching.engine.matching.method import MotionMatching
+from motion_matching.engine.performance.settings import PerformerSettings
 from motion_matching.engine.takes import takes
 
 from .manual_parts import publish

@@ -10,22 +10,15 @@ radians. Quaternions are w, x, y, z. Errors are subclasses of `MotionMatchingErr
 says what is wrong and what to do.
 """
 
-from ..engine.control.contact_ranges import ContactRange
-from ..engine.control.ground import FLAT, Box
-from ..engine.control.intent import Intent
-from ..engine.control.performance import Performance
-from ..engine.control.settings import PerformerSettings, Speeds
-from ..engine.control.take import Take
-from ..engine.database.build import BuildSettings
+from ..engine.building.build import BuildSettings
+from ..engine.control.rollout import Take
 from ..engine.database.database import Database
-from ..engine.database.features import Feature, Schema
-from ..engine.database.features import load_schema as load_features
-from ..engine.database.postures import OddPosture
-from ..engine.database.sources import GroundObject, Source
-from ..engine.database.tags import TagRange
-from ..engine.database.thresholds import AutoTagSettings
+from ..engine.database.features.features import Feature, Schema
+from ..engine.database.features.features import load_schema as load_features
+from ..engine.database.tags.tags import TagRange
+from ..engine.database.tags.thresholds import AutoTagSettings
 from ..engine.direct.director import Director
-from ..engine.direct.shot import ForbiddenJump, KeptJump, Mark, Pose, Shot, Tempo, TimedPath
+from ..engine.direct.shot.shot import ForbiddenJump, KeptJump, Mark, Pose, Shot, Tempo, TimedPath
 from ..engine.errors import (
     DatabaseError,
     MotionDataError,
@@ -34,15 +27,22 @@ from ..engine.errors import (
     RigError,
     SettingsError,
 )
+from ..engine.facts.postures import OddPosture
+from ..engine.feet.contact_ranges import ContactRange
 from ..engine.field.field_controller import FieldController
-from ..engine.insight.frame_inspector import FrameInspection
-from ..engine.insight.inspection import Inspection
+from ..engine.ground.ground import FLAT, Box
+from ..engine.insight.coverage.inspection import Inspection
+from ..engine.insight.frames.frame_inspector import FrameInspection
 from ..engine.matching.cost_terms import CostTerm, TermContext
 from ..engine.motion.clip import Clip
 from ..engine.motion.contacts import ContactSettings
 from ..engine.motion.simulation_bone import SimulationBoneSettings
-from ..engine.motion.skeleton import Skeleton
+from ..engine.performance.intent import Intent
+from ..engine.performance.performance import Performance
+from ..engine.performance.settings import PerformerSettings, Speeds
 from ..engine.retargeting.settings import RetargetSettings
+from ..engine.skeleton.skeleton import Skeleton
+from ..engine.sources.sources import GroundObject, Source
 from ..engine.takes.takes import summarize
 from .blender import read_ground, write_action, write_blend
 from .databases import build, open, save

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import scene
-from ..engine.control.contact_ranges import ContactRange
-from ..engine.control.take import Take
+from ..engine.control.rollout import Take
 from ..engine.database.database import Database
 from ..engine.errors import SettingsError
+from ..engine.feet.contact_ranges import ContactRange
 from ..engine.motion.clip import Clip
 from ..engine.takes import baking
 from .motion import check_blender
@@ -88,7 +88,7 @@ def write_action(
     if database and isinstance(motion, Take):
         ranges = baking.find_contact_ranges(motion, database)
         legs = database.roles.leg_names
-        write = scene.reading.contact_markers.make_marker_writer(ranges, legs, motion.fps)
+        write = scene.reading.markers.make_marker_writer(ranges, legs, motion.fps)
         write(action, frame_start)
     return action
 

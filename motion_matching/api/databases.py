@@ -7,20 +7,21 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from ..engine.database import build as building
+from ..engine.building import build as building
+from ..engine.building import retagging
+from ..engine.building.build import BuildReport, BuildSettings
+from ..engine.building.demo_clips import load_standing
+from ..engine.building.published_build import build_as
 from ..engine.database import database as databases
-from ..engine.database import postures, retagging
-from ..engine.database.avoided_postures import find_odd_frames
-from ..engine.database.build import BuildReport, BuildSettings
 from ..engine.database.database import Database
-from ..engine.database.postures import OddPosture
-from ..engine.database.published_build import build_as
-from ..engine.database.sources import Source
-from ..engine.database.tags import TagRange
+from ..engine.database.tags.tags import TagRange
 from ..engine.errors import DatabaseError, SettingsError
-from ..engine.motion.demo_clips import load_standing
+from ..engine.facts import postures
+from ..engine.facts.avoided_postures import find_odd_frames
+from ..engine.facts.postures import OddPosture
+from ..engine.performance.published import find_published
 from ..engine.progress import ReportProgress
-from ..engine.published import find_published
+from ..engine.sources.sources import Source
 from .motion import Motion, list_sources
 
 

@@ -7,19 +7,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..engine import json_files
-from ..engine.control import performance as performances
-from ..engine.control.performance import Performance
-from ..engine.control.take import Take
+from ..engine.control.rollout import Take
 from ..engine.database.database import Database
 from ..engine.direct import director as directors
-from ..engine.direct import jump_table, shot_file, variations
+from ..engine.direct import variations
 from ..engine.direct.director import Directed, Director
-from ..engine.direct.footage import make_footage
-from ..engine.direct.from_performance import build_shot
+from ..engine.direct.footage import jump_table
+from ..engine.direct.footage.footage import make_footage
 from ..engine.direct.improving import improve
-from ..engine.direct.shot import Shot
+from ..engine.direct.shot import shot_file
+from ..engine.direct.shot.from_performance import build_shot
+from ..engine.direct.shot.shot import Shot
 from ..engine.errors import DatabaseError
+from ..engine.files import json_files
+from ..engine.performance import performance as performances
+from ..engine.performance.performance import Performance
 from ..engine.progress import ReportProgress, name_stage
 from ..engine.takes import takes
 from .performing import FloorAndWalls

@@ -9,13 +9,13 @@ from typing import Any
 
 from ..engine.database.database import Database
 from ..engine.errors import SettingsError
-from ..engine.field import value_function as value_functions
 from ..engine.field.field_controller import METRICS, FieldController
-from ..engine.field.quality import NOTEBOOK, TRAININGS
-from ..engine.field.tasks import TASK_NAMES, make_tasks
-from ..engine.field.training import Training
+from ..engine.field.states import value_function as value_functions
+from ..engine.field.states.tasks import TASK_NAMES, make_tasks
+from ..engine.field.training.quality import NOTEBOOK, TRAININGS
+from ..engine.field.training.training import Training
+from ..engine.performance.published import FIELD, find_published
 from ..engine.progress import ReportProgress
-from ..engine.published import FIELD, find_published
 from ..engine.settings import check_names
 from ..engine.takes import takes
 from .takes import as_names, to_plain_values

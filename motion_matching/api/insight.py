@@ -6,16 +6,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ..engine.control.performance import Performance
-from ..engine.database import frame_names, postures
+from ..engine.database import frame_names
 from ..engine.database.database import Database
-from ..engine.database.postures import OddPosture
 from ..engine.errors import SettingsError
-from ..engine.insight import frame_inspector, inspection
-from ..engine.insight.frame_inspector import FrameInspection
-from ..engine.insight.inspection import Inspection
+from ..engine.facts import postures
+from ..engine.facts.postures import OddPosture
+from ..engine.insight.coverage import inspection
+from ..engine.insight.coverage.inspection import Inspection
+from ..engine.insight.frames import frame_inspector
+from ..engine.insight.frames.frame_inspector import FrameInspection
 from ..engine.matching.cost_terms import CostTerm
 from ..engine.matching.method import MotionMatching
+from ..engine.performance.performance import Performance
 from ..engine.takes import takes
 from .performing import find_performance
 from .takes import as_names, to_plain_values

@@ -9,14 +9,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import scene
-from ..engine.control.take import Take
-from ..engine.database.build import BuildSettings
-from ..engine.database.sources import GroundObject, Source, choose_character, find_sources
+from ..engine.building.build import BuildSettings
+from ..engine.building.demo_clips import load_demo_clips
+from ..engine.bvh import bvh
+from ..engine.control.rollout import Take
 from ..engine.errors import SettingsError
-from ..engine.motion import bvh
 from ..engine.motion.clip import Clip
-from ..engine.motion.demo_clips import load_demo_clips
 from ..engine.progress import ReportProgress
+from ..engine.sources.sources import GroundObject, Source, choose_character, find_sources
 from ..engine.takes import takes
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def read_actions(
     check_blender("read_actions")
     chosen = actions
     if chosen is None:
-        found = scene.blender.actions.find_actions(armature)
+        found = scene.blender.animation.actions.find_actions(armature)
         chosen = [each for each in found if not scene.writing.recording.is_take(each)]
     return [sampled.clip for sampled in scene.reading.sampling.sample(armature, chosen)]
 
@@ -201,7 +201,7 @@ def list_sources(
     grounds = [one.ground for one in sources if isinstance(one.ground, GroundObject)]
     if grounds:
         check_blender(f"The ground '{grounds[0].name}'")
-        sources = scene.staging.source_grounds.read_grounds(sources)
+        sources = scene.staging.ground.read_grounds(sources)
     return sources, notes
 
 

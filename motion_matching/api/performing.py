@@ -9,22 +9,22 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .. import scene
-from ..engine import presets
-from ..engine.control import contact_ranges
-from ..engine.control.contact_ranges import ContactRange
-from ..engine.control.ground import Box, Ground, Wall
-from ..engine.control.labels import find_unknown_tags
-from ..engine.control.performance import Performance, load_obstacles
-from ..engine.control.settings import PerformerSettings
-from ..engine.control.take import Take
+from ..engine.control.rollout import Take
 from ..engine.database.database import Database
-from ..engine.database.sources import BLEND
 from ..engine.errors import SettingsError
+from ..engine.feet import contact_ranges
+from ..engine.feet.contact_ranges import ContactRange
 from ..engine.field.field_controller import FieldController
+from ..engine.files import presets
+from ..engine.ground.ground import Box, Ground, Wall
 from ..engine.matching.cost_terms import CostTerm
 from ..engine.matching.method import MotionMatching
+from ..engine.performance.labels import find_unknown_tags
+from ..engine.performance.performance import Performance, load_obstacles
+from ..engine.performance.published import FIELD, MATCHING, find_published
+from ..engine.performance.settings import PerformerSettings
 from ..engine.progress import ReportProgress, name_stage
-from ..engine.published import FIELD, MATCHING, find_published
+from ..engine.sources.sources import BLEND
 from ..engine.takes import baking, takes
 from .motion import check_blender
 
@@ -193,4 +193,4 @@ def read_contacts(contacts: Contacts, database: Database) -> Sequence[ContactRan
     if path.suffix.lower() != BLEND:
         return contact_ranges.load(path, legs, database.fps)
     check_blender(str(path))
-    return scene.reading.contact_markers.read_file(path, legs, database.fps)
+    return scene.reading.markers.read_file(path, legs, database.fps)

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from .. import scene
 from ..engine.body.axes import FileAxes, describe_mistake, find_all_better_axes
-from ..engine.database.sources import BLEND, BVH, get_ending
 from ..engine.errors import SettingsError
 from ..engine.retargeting.settings import RetargetSettings
+from ..engine.sources.sources import BLEND, BVH, get_ending
 from .motion import check_blender
 
 if TYPE_CHECKING:
     import bpy
 
-    from ..engine.database.parts import BuildNote
+    from ..engine.sources.reel import BuildNote
     from ..scene.retargeting.sources import SourceMotion
     from ..scene.retargeting.transfer import RetargetRequest
     from ..scene.retargeting.writing import WriteOptions
@@ -98,7 +98,7 @@ def retarget_action(
     motions = sources.read_actions(made_for, [action])
     options = make_options(fewer_keys, legs, arms, name)
     request = make_request(settings, source_bones, bones)
-    mended, found = scene.retargeting.mending.mend_motions(motions, keep_frames)
+    mended, found = scene.retargeting.sources.mend_motions(motions, keep_frames)
     if notes is not None:
         notes += [note.text for note in found]
     return _retarget(mended, armature, request, options, force, figures)[0]
@@ -206,7 +206,7 @@ def read_motions(
         for clip, axes in zip(clips, better, strict=True)
         if axes
     ]
-    mended, notes = scene.retargeting.mending.mend_motions(motions, keep_frames)
+    mended, notes = scene.retargeting.sources.mend_motions(motions, keep_frames)
     return mended, misread, notes
 
 

@@ -10,16 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from ..engine.control import scripts
-from ..engine.control.ground import Box
-from ..engine.control.performance import Performance
-from ..engine.control.take import Take
+from ..engine.building.published_build import list_missing
+from ..engine.control.rollout import Take
 from ..engine.database.database import Database
-from ..engine.database.published_build import list_missing
 from ..engine.field.field_controller import FieldController
+from ..engine.ground.ground import Box
 from ..engine.matching.cost_terms import CostTerm, describe_missing_terms
+from ..engine.performance import scripts
+from ..engine.performance.performance import Performance
+from ..engine.performance.published import find_published
 from ..engine.progress import ReportProgress
-from ..engine.published import find_published
 from ..engine.takes import takes
 from .performing import Contacts, FloorAndWalls, Setup, find_performance, replace_obstacles
 

@@ -28,13 +28,13 @@ def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Non
     if runtime.live:
         runtime.live.note_update(depsgraph)
     elif runtime.statuses.by_uid:
-        app.status.check_update(depsgraph)
+        app.database.status.check_update(depsgraph)
 
 
 @persistent
 def _after_frame_change(scene: bpy.types.Scene, *_: Any) -> None:
     if runtime.inspector and runtime.trail is None:
-        app.inspector.follow_frame()
+        app.insight.inspector.follow_frame()
     if runtime.live:
         runtime.live.handle_frame_change(scene)
 
@@ -49,9 +49,9 @@ def _before_undo(*_: Any) -> None:
 def _after_undo(*_: Any) -> None:
     _forget_data()
     if runtime.source_preview:
-        app.source_preview.follow_changes()
+        app.sources.source_preview.follow_changes()
     if runtime.beside:
-        app.beside.follow_changes()
+        app.takes.playing_beside.follow_changes()
     app.live.endings.clean_up()
     app.live.endings.recover_takes()
 
@@ -59,11 +59,11 @@ def _after_undo(*_: Any) -> None:
 @persistent
 def _before_load(*_: Any) -> None:
     if runtime.inspector:
-        app.inspector.close()
+        app.insight.inspector.close()
     if runtime.source_preview:
-        app.source_preview.close()
+        app.sources.source_preview.close()
     if runtime.beside:
-        app.beside.stop()
+        app.takes.playing_beside.stop()
     if runtime.mark_preview or runtime.mark_preview_end:
         app.direct.previewing.stop()
     if runtime.live:
@@ -78,7 +78,7 @@ def _after_load(*_: Any) -> None:
     runtime.coverage_reports.clear()
     runtime.pose_maps.clear()
     app.live.endings.clean_up()  # Blender saves files on its own while live
-    app.recordings.refresh()
+    app.takes.recordings.refresh()
 
 
 @persistent
@@ -89,7 +89,7 @@ def _after_import(*_: Any) -> None:
 
 @persistent
 def _before_save(path: str = "", *_: Any) -> None:
-    app.source_files.store_relative_paths(path)
+    app.sources.source_files.store_relative_paths(path)
     app.live.endings.prepare_saving()
 
 
@@ -123,7 +123,7 @@ def _get_handlers() -> callbacks.Handlers:
 
 def _look_at_start() -> None:
     app.loaded_settings.repair_all()  # of the file that was open before
-    app.recordings.refresh()
+    app.takes.recordings.refresh()
 
 
 def start() -> None:

@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     import bpy
 
     from ..engine.control.performer import Frame, Placement
-    from ..scene.reading.library import ActionDigests, FileDigests, Library
-    from ..scene.rig.rig_check import RigState
-    from .beside import PlayedBeside
-    from .comparing import Comparison
+    from ..scene.library.library import ActionDigests, FileDigests, Library
+    from ..scene.rig.problems import RigState
+    from .database.status import Status
     from .direct.previewing import MarkPreview
     from .direct.solving import BestWay
-    from .insight import CoverageReport, MappedPoses
-    from .inspector import Inspector
+    from .insight.data_insight import CoverageReport, MappedPoses
+    from .insight.inspector import Inspector
     from .live.host import LiveSession
-    from .source_preview import SourcePreview
-    from .status import Status
+    from .sources.source_preview import SourcePreview
     from .steps import Steps, Work
+    from .takes.comparing import Comparison
+    from .takes.playing_beside import PlayedBeside
 
 # What can change: settings that databases are made of; weights of features; the active source or
 # take; which path is drawn; and whether a live session runs.

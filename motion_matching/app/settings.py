@@ -8,23 +8,24 @@ from typing import Any
 
 import bpy
 
-from ..engine import json_files
-from ..engine.control.ground import Ground, Wall
-from ..engine.control.performance import Performance
-from ..engine.control.settings import BY_DATA, PerformerSettings, Speeds
-from ..engine.database.build import BuildSettings
+from ..engine.building.build import BuildSettings
 from ..engine.database.database import Database
-from ..engine.database.thresholds import AutoTagSettings
+from ..engine.database.tags.thresholds import AutoTagSettings
 from ..engine.errors import SettingsError
-from ..engine.motion.bone_names import ROLES
+from ..engine.files import json_files
+from ..engine.ground.ground import Ground, Wall
 from ..engine.motion.contacts import ContactSettings
 from ..engine.motion.simulation_bone import SimulationBoneSettings
+from ..engine.performance.performance import Performance
+from ..engine.performance.settings import BY_DATA, PerformerSettings, Speeds
+from ..engine.skeleton.bone_names import ROLES
 from ..engine.takes import takes
-from ..scene.blender.actions import get_scene_fps
+from ..scene.blender.animation.actions import get_scene_fps
 from ..scene.staging.ground import build_ground, collect_visible_triangles
-from . import features, labels, mapping
-from .characters import get_axes, get_roles
-from .typed import armature_of, settings_of, to_plain_value
+from .character.characters import get_axes, get_roles
+from .controller import features, labels
+from .mapping import mapping
+from .property_access import armature_of, settings_of, to_plain_value
 
 _MOMENTARY = ("favour",)  # settings that no preset keeps
 _SPECIAL = (*BY_DATA, "weights", "labels")  # settings that are not copied one by one

@@ -10,8 +10,8 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from ..engine.control.settings import BY_DATA, PerformerSettings
-from ..engine.database.thresholds import AutoTagSettings
+from ..engine.database.tags.thresholds import AutoTagSettings
+from ..engine.performance.settings import BY_DATA, PerformerSettings
 from ..engine.retargeting.settings import RetargetSettings
 from ..engine.settings import get_descriptions
 from . import options

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from .. import api
 from ..api.performing import FloorAndWalls
 from ..engine.errors import SettingsError
-from ..engine.files import describe_no_file
+from ..engine.files.file_paths import describe_no_file
 from .checks import check_number, name_option
 from .loading import load_blender
 

@@ -8,22 +8,30 @@ from dataclasses import replace
 
 from ..api.databases import Built, build_with_report
 from ..api.motion import list_sources
-from ..engine import files
 from ..engine.body import axes, rig
-from ..engine.control.ground import FLAT
+from ..engine.building.build import BuildSettings
+from ..engine.building.missing_motion import find_missing_motion
+from ..engine.building.published_build import build_as
 from ..engine.database import database as databases
-from ..engine.database import postures
-from ..engine.database import tags as tagging
-from ..engine.database.build import BuildSettings
 from ..engine.database.database import Database
-from ..engine.database.features import load_schema
-from ..engine.database.missing_motion import find_missing_motion
-from ..engine.database.published_build import build_as
-from ..engine.database.sources import BLEND, GroundObject, Source, find_sources, get_ending
-from ..engine.database.tags import parse_names
-from ..engine.database.thresholds import AutoTagSettings
+from ..engine.database.features.features import load_schema
+from ..engine.database.tags import tags as tagging
+from ..engine.database.tags.tags import parse_names
+from ..engine.database.tags.thresholds import AutoTagSettings
 from ..engine.errors import SettingsError
+from ..engine.facts import postures
+from ..engine.files import file_paths
+from ..engine.ground.ground import FLAT
 from ..engine.motion import contacts, simulation_bone
+from ..engine.sources.sources import (
+    BLEND,
+    GroundObject,
+    Source,
+    assign_tags,
+    collect_tags,
+    find_sources,
+    get_ending,
+)
 from . import published
 from .checks import check_number, check_targets, name_paths
 from .loading import check_blender, load_blender
@@ -47,7 +55,7 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     settings = _make_settings(arguments)
     listed = find_sources(arguments.sources)
     read = [("the build", source.file) for source in listed]
-    files.check_clashes(read, name_paths(arguments, *_TARGETS))
+    file_paths.check_clashes(read, name_paths(arguments, *_TARGETS))
     listed = _give_grounds(listed, arguments)
     _check_blender(listed, arguments)
     sources, notes = list_sources(
@@ -59,8 +67,8 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         progress=out.show_progress,
     )
     if arguments.tags:
-        sources = tagging.assign_tags(sources, tagging.load_tags(arguments.tags))
-    tags = tagging.collect_tags(sources) if arguments.save_tags else {}
+        sources = assign_tags(sources, tagging.load_tags(arguments.tags))
+    tags = collect_tags(sources) if arguments.save_tags else {}
     built = build_with_report(
         sources,
         settings,

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from ..engine import files
 from ..engine.errors import SettingsError
+from ..engine.files import file_paths
 
 
 class _CheckedError(Exception):
@@ -31,14 +31,14 @@ def check_target(path: Path | None, *endings: str) -> None:
         raise SettingsError(
             f"The folder {folder} does not exist; make it first, or write elsewhere."
         )
-    with suppress(_CheckedError), files.replacing(path, SettingsError):
+    with suppress(_CheckedError), file_paths.replacing(path, SettingsError):
         raise _CheckedError
 
 
 def check_targets(
     arguments: argparse.Namespace,
     targets: Mapping[str, tuple[str, ...]],
-    inputs: Iterable[files.NamedPath],
+    inputs: Iterable[file_paths.NamedPath],
 ) -> None:
     """Check the files to write, options by name with the endings they may have.
 
@@ -46,10 +46,10 @@ def check_targets(
     """
     for name, endings in targets.items():
         check_target(getattr(arguments, name), *endings)
-    files.check_clashes(inputs, name_paths(arguments, *targets))
+    file_paths.check_clashes(inputs, name_paths(arguments, *targets))
 
 
-def name_paths(arguments: argparse.Namespace, *names: str) -> list[files.NamedPath]:
+def name_paths(arguments: argparse.Namespace, *names: str) -> list[file_paths.NamedPath]:
     """Return the files that options give, each with its option."""
     return [(name_option(name), getattr(arguments, name)) for name in names]
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 
 from ..api.performing import Setup
-from ..engine.control.performance import Performance
 from ..engine.database.database import Database
-from ..engine.database.tags import parse_names
+from ..engine.database.tags.tags import parse_names
 from ..engine.errors import DatabaseError, SettingsError
 from ..engine.field.field_controller import FieldController
-from ..engine.published import FIELD, MATCHING
+from ..engine.performance.performance import Performance
+from ..engine.performance.published import FIELD, MATCHING
 from .published import find_set
 from .values import parse_changes
 

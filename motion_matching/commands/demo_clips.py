@@ -6,11 +6,11 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..engine import own_files
+from ..engine.building.demo_clips import load_demo_clips
+from ..engine.bvh import bvh
 from ..engine.errors import SettingsError
-from ..engine.motion import bvh
+from ..engine.files import own_files
 from ..engine.motion.clip import Clip
-from ..engine.motion.demo_clips import load_demo_clips
 from .checks import check_seed
 from .output import Output
 

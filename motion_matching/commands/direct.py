@@ -9,11 +9,11 @@ from typing import Any
 
 from .. import api
 from ..api.directing import find_takes, read_scene, read_shot
-from ..engine import files, own_files
 from ..engine.database.database import Database
-from ..engine.direct import jump_table
 from ..engine.direct.conduct import describe_inside
-from ..engine.direct.shot import MOST_VARIATIONS, Shot
+from ..engine.direct.footage import jump_table
+from ..engine.direct.shot.shot import MOST_VARIATIONS, Shot
+from ..engine.files import file_paths, own_files
 from ..engine.takes import baking, takes
 from .blend import check_blend, read_ground, write_blend
 from .checks import check_number, check_seed, check_targets, name_paths
@@ -117,7 +117,7 @@ def _list_outputs(arguments: argparse.Namespace) -> list[argparse.Namespace]:
 
 def _check_arguments(arguments: argparse.Namespace) -> None:
     """Check the arguments before anything is loaded."""
-    read: list[files.NamedPath] = [
+    read: list[file_paths.NamedPath] = [
         ("the command", arguments.database),
         ("the command", arguments.scene),
         *name_paths(arguments, "onto"),

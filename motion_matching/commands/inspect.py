@@ -7,10 +7,11 @@ from typing import Any
 
 from .. import api
 from ..engine.database.database import Database
-from ..engine.database.tags import parse_names
+from ..engine.database.tags.tags import parse_names
 from ..engine.errors import SettingsError
-from ..engine.insight import frame_inspector, plots
-from ..engine.insight.pose_map import build_pose_map
+from ..engine.insight import plots
+from ..engine.insight.frames import frame_inspector
+from ..engine.insight.maps.pose_map import build_pose_map
 from ..engine.takes import takes
 from . import maps
 from .checks import check_targets, name_paths

@@ -9,9 +9,9 @@ from importlib import import_module
 from pathlib import Path
 
 from ..api import motion
+from ..engine.building.unmended import find_unmended
 from ..engine.database import database
 from ..engine.database.database import Database
-from ..engine.database.unmended import find_unmended
 from ..engine.errors import DatabaseError
 from ..engine.silence import silence_output
 from .arguments import PROGRAM

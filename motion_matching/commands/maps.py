@@ -9,8 +9,8 @@ import numpy as np
 
 from ..engine.database.database import Database
 from ..engine.errors import SettingsError
-from ..engine.field.neighbours import Metric
-from ..engine.insight.field_map import FieldMap, build_field_map
+from ..engine.field.states.neighbours import Metric
+from ..engine.insight.maps.field_map import FieldMap, build_field_map
 
 _UMAP = "umap"
 _NEIGHBOURS = 80  # as in the notebook

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..engine import presets
-from ..engine.field.quality import TRAININGS
-from ..engine.published import PUBLISHED
+from ..engine.field.training.quality import TRAININGS
+from ..engine.files import presets
+from ..engine.performance.published import PUBLISHED
 
 Groups = Mapping[str, Mapping[str, str]]
 

@@ -10,8 +10,8 @@ from ..engine.errors import shorten
 from .arguments import PROGRAM
 
 if TYPE_CHECKING:
-    from ..engine.database.parts import BuildNote
-    from ..engine.files import NamedPath
+    from ..engine.files.file_paths import NamedPath
+    from ..engine.sources.reel import BuildNote
 
 _MOST_ALIKE = 8  # warnings of one kind that are printed
 

@@ -6,10 +6,10 @@ import argparse
 from dataclasses import asdict
 from functools import partial
 
-from ..engine.control import performance as performances
 from ..engine.database import database as databases
-from ..engine.database import tags
+from ..engine.database.tags import tags
 from ..engine.errors import SettingsError
+from ..engine.performance import performance as performances
 from ..engine.takes import comparison, pruning, takes
 from .checks import check_number, check_seed, check_targets, name_paths
 from .loading import load_database

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
+from ..engine.building.published_build import list_lacking_motion, list_missing
 from ..engine.database.database import Database
-from ..engine.database.published_build import list_lacking_motion, list_missing
 from ..engine.errors import SettingsError
-from ..engine.published import FIELD, PUBLISHED, PublishedSet, find_published
+from ..engine.performance.published import FIELD, PUBLISHED, PublishedSet, find_published
 from .output import Output
 
 

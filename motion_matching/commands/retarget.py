@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 from .. import scene
 from ..api.retargeting import make_options, make_request, read_motions
 from ..engine.body.axes import FileAxes, add_options
-from ..engine.database.tags import parse_names
+from ..engine.database.tags.tags import parse_names
 from ..engine.errors import SettingsError
-from ..engine.files import describe_no_file
-from ..engine.retargeting.mapping_preset import MappingPreset, load_mapping
+from ..engine.files.file_paths import describe_no_file
+from ..engine.retargeting.pairs.mapping_preset import MappingPreset, load_mapping
 from ..engine.retargeting.settings import RetargetSettings
 from ..engine.settings import check_names, get_descriptions
 from ..engine.takes import takes

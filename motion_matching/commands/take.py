@@ -7,14 +7,14 @@ import re
 from dataclasses import replace
 
 from ..api.performing import PerformedTake, Setup, find_performance, replace_obstacles
-from ..engine.control import contact_ranges
-from ..engine.control import performance as performances
-from ..engine.control.performance import Performance
-from ..engine.database.sources import BLEND, get_ending
 from ..engine.errors import SettingsError
-from ..engine.files import describe_no_file
+from ..engine.feet import contact_ranges
+from ..engine.files.file_paths import describe_no_file
 from ..engine.insight.take_sheet import SIZE, save_sheet
 from ..engine.matching.cost_terms import describe_missing_terms
+from ..engine.performance import performance as performances
+from ..engine.performance.performance import Performance
+from ..engine.sources.sources import BLEND, get_ending
 from ..engine.takes import comparison, takes
 from .beside import find_setup_beside, name_both
 from .blend import check_blend, read_ground, write_blend

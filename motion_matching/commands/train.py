@@ -8,13 +8,13 @@ from contextlib import suppress
 from pathlib import Path
 
 from ..api.fields import make_training
-from ..engine import own_files
-from ..engine.database.tags import parse_names
+from ..engine.database.tags.tags import parse_names
 from ..engine.errors import SettingsError
 from ..engine.field.field_controller import summarize
-from ..engine.field.training import Training
-from ..engine.field.value_function import OtherVersionError
-from ..engine.files import check_clashes
+from ..engine.field.states.value_function import OtherVersionError
+from ..engine.field.training.training import Training
+from ..engine.files import own_files
+from ..engine.files.file_paths import check_clashes
 from .checks import check_targets
 from .loading import load_database
 from .output import Output

@@ -7,9 +7,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..engine.control.labels import READY
-from ..engine.control.settings import PerformerSettings
 from ..engine.errors import SettingsError
+from ..engine.performance.labels import READY
+from ..engine.performance.settings import PerformerSettings
 from ..engine.retargeting.settings import RetargetSettings
 
 

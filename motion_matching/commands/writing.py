@@ -6,8 +6,8 @@ import argparse
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
-from ..engine import files
 from ..engine.errors import SettingsError
+from ..engine.files import file_paths
 
 
 @contextmanager
@@ -19,7 +19,7 @@ def write_together(arguments: argparse.Namespace, *options: str) -> Iterator[arg
     with ExitStack() as stack:
         paths = {name: getattr(arguments, name) for name in options}
         temporary = {
-            name: stack.enter_context(files.replacing(path, SettingsError))
+            name: stack.enter_context(file_paths.replacing(path, SettingsError))
             for name, path in paths.items()
             if path
         }

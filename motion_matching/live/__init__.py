@@ -5,6 +5,6 @@ from typing import TYPE_CHECKING
 from ..engine.lazy import load_on_use
 
 if TYPE_CHECKING:
-    from . import clock, inputs, recorder, recovery, rest, session, stepper
+    from . import inputs, recorder, recovery, rest, session, stepper
 else:
     __getattr__ = load_on_use(__name__)

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..engine.control import performance
-from ..engine.control.intent import Intent
-from ..engine.control.performance import Performance
 from ..engine.control.performer import Performer
 from ..engine.errors import MotionMatchingError, RigError
+from ..engine.performance import performance
+from ..engine.performance.intent import Intent
+from ..engine.performance.performance import Performance
 from ..scene.blender.handle import Handle
 from ..scene.staging.marker_writer import MarkerWriter
 from ..scene.writing.channel_writer import ChannelWriter

@@ -20,12 +20,10 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from ..engine import json_files, own_files
-from ..engine.array_files import LARGEST_VALUE
-from ..engine.control import performance
-from ..engine.control.performance import Performance
 from ..engine.errors import MotionMatchingError, SettingsError
-from ..engine.json_files import (
+from ..engine.files import json_files, own_files
+from ..engine.files.array_files import LARGEST_VALUE
+from ..engine.files.json_files import (
     EntryError,
     expect_flag,
     expect_list,
@@ -35,9 +33,11 @@ from ..engine.json_files import (
     expect_whole_number,
 )
 from ..engine.names import to_readable
-from ..scene.blender.actions import MAX_FRAME
-from ..scene.blender.curves import is_custom_property
-from ..scene.blender.transforms import REST
+from ..engine.performance import performance
+from ..engine.performance.performance import Performance
+from ..scene.blender.animation.actions import MAX_FRAME
+from ..scene.blender.animation.curves import is_custom_property
+from ..scene.blender.transforms.transforms import REST
 from ..scene.writing.channel_writer import Track
 from ..scene.writing.recording import RecordedTicks
 

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import bpy
 import numpy as np
 
-from ..engine.control.carrying import Body, carry_on
-from ..engine.control.ground import is_flat
+from ..engine.control.continuation import Body, carry_on
 from ..engine.control.performer import Performer
+from ..engine.ground.ground import is_flat
 from ..scene.blender.handle import Handle
 from ..scene.reading.moving_pose import PoseReader
 from ..scene.writing.channel_writer import ChannelWriter

@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..engine.control.ground import Wall
-from ..engine.control.intent import Intent
 from ..engine.control.performer import Frame, Performer, Placement
-from ..engine.control.settings import PerformerSettings
 from ..engine.errors import MotionMatchingError, RigError
+from ..engine.ground.ground import Wall
+from ..engine.performance.intent import Intent
+from ..engine.performance.settings import PerformerSettings
 from ..scene.blender.handle import Handle
 from ..scene.staging.marker_writer import MarkerWriter
 from ..scene.writing.channel_writer import ChannelWriter

@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from ..engine.control.ground import Wall
-from ..engine.control.intent import Intent
-from ..engine.control.performance import Performance
 from ..engine.control.performer import Performer
 from ..engine.errors import MotionMatchingError
+from ..engine.ground.ground import Wall
+from ..engine.performance.intent import Intent
+from ..engine.performance.performance import Performance
 from ..engine.progress import ReportShare
 from .inputs.base import Input, Situation, Start
 from .recorder import History

@@ -11,7 +11,7 @@ from typing import Any
 
 import bpy
 
-from .panel_base import draw_right, set_options
+from .base.panel_base import draw_right, set_options
 
 NAME = "Motion Matching Live"
 _VIEW = "3D View"

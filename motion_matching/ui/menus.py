@@ -6,10 +6,10 @@ from typing import Any
 
 import bpy
 
-from ..app.characters import get_active_armature
-from ..app.typed import settings_of
+from ..app.character.characters import get_active_armature
+from ..app.property_access import settings_of
+from .base.panel_base import set_options
 from .database.operators_sources import EDITS
-from .panel_base import set_options
 from .takes.panel import draw_bake_button
 
 

@@ -13,10 +13,11 @@ import bpy
 from .. import app, live
 from ..app.preferences import ROOT, TICK_BUDGET, get_preferences
 from ..engine.errors import DatabaseError, SettingsError
-from . import colors, keymaps
-from .operator_base import IDLE, Operator
+from . import keymaps
+from .base import colors
+from .base.operator_base import IDLE, Operator
+from .base.typed_properties import annotate, choice, number, switch, text
 from .play import layers
-from .typed_properties import annotate, choice, number, switch, text
 
 STEER, START = "motion_matching.steer", "motion_matching.start"
 # by action: its label, its keys as Blender's events name them, and its button as SDL names it
@@ -81,7 +82,7 @@ def _button(action: str) -> str:
 
 def _get_location(preferences: Any) -> str:
     try:
-        return str(app.library.get_folder())
+        return str(app.database.library.get_folder())
     except DatabaseError as error:
         return str(error)
 
@@ -246,19 +247,19 @@ class MOTION_MATCHING_OT_restore_keys(Operator, bpy.types.Operator):
 
 
 def create_devices() -> tuple[
-    live.inputs.keyboard.Keyboard, tuple[live.inputs.devices.Device, ...]
+    live.inputs.devices.keyboard.Keyboard, tuple[live.inputs.devices.devices.Device, ...]
 ]:
     """Create the keyboard and the other devices. SettingsError for unknown or doubled keys."""
     settings, hold = get_preferences(), tuple[str, ...]()
     if settings:
         hold = tuple(name for name in ("run", "strafe") if getattr(settings, f"hold_{name}"))
-    keyboard = live.inputs.keyboard.Keyboard(_read_keys(), hold)
+    keyboard = live.inputs.devices.keyboard.Keyboard(_read_keys(), hold)
     if settings and not settings.use_gamepad:
         return keyboard, ()
-    pad = live.inputs.gamepad.PadSettings(buttons=_read_buttons(), hold=hold)
+    pad = live.inputs.devices.gamepad.PadSettings(buttons=_read_buttons(), hold=hold)
     if settings:
         pad = replace(pad, dead_zone=settings.dead_zone, curve=settings.curve)
-    return keyboard, (live.inputs.gamepad.Gamepad(pad),)
+    return keyboard, (live.inputs.devices.gamepad.Gamepad(pad),)
 
 
 def find_problem() -> str:

@@ -11,13 +11,14 @@ from typing import Any
 import bpy
 
 from .. import app, engine
-from ..app.characters import get_active_armature, get_active_settings
-from ..app.typed import settings_of
-from ..engine import names, presets
+from ..app.character.characters import get_active_armature, get_active_settings
+from ..app.property_access import settings_of
+from ..engine import names
 from ..engine.errors import SettingsError
-from ..engine.motion.bone_names import ROLES
-from .operator_base import CHARACTER_ALSO_LIVE, ConfirmedOperator, Operator
-from .typed_properties import choice, switch, text
+from ..engine.files import presets
+from ..engine.skeleton.bone_names import ROLES
+from .base.operator_base import CHARACTER_ALSO_LIVE, ConfirmedOperator, Operator
+from .base.typed_properties import choice, switch, text
 
 KINDS = (
     ("features", "Features", "Features to compare frames by"),
@@ -100,15 +101,15 @@ class MOTION_MATCHING_OT_apply_preset(_PresetOperator, bpy.types.Operator):
         name = Path(self.filepath).stem
         if self.kind == "mappings" and self.for_source:
             obj = get_active_armature(context)
-            app.mapping.apply_preset(obj, _get_source(obj), self.filepath, name)
-            app.status.invalidate()
+            app.mapping.mapping.apply_preset(obj, _get_source(obj), self.filepath, name)
+            app.database.status.invalidate()
             return
         if self.kind == "mappings":
-            app.bone_table.load_bones(settings.retarget, self.filepath, name)
+            app.mapping.bone_table.load_bones(settings.retarget, self.filepath, name)
             return
         data = presets.load(self.kind, self.filepath)
         if self.kind == "features":
-            app.features.set_features(settings.features, data, name)
+            app.controller.features.set_features(settings.features, data, name)
         elif self.kind == "rigs":
             bones = app.settings.resolve_preset_roles(get_active_armature(context), data, name)
             app.settings.set_roles(settings.roles, bones, name)
@@ -137,11 +138,11 @@ class MOTION_MATCHING_OT_save_preset(_PresetOperator, bpy.types.Operator):
             raise SettingsError(f"'{self.name}' cannot name a file; use letters and digits.")
         obj = get_active_armature(context)
         if self.kind == "mappings" and self.for_source:
-            data, owner = app.mapping.collect_preset(obj, _get_source(obj))
+            data, owner = app.mapping.mapping.collect_preset(obj, _get_source(obj))
         else:
             data, owner = _collect_data(self.kind, obj)
         path = names.get_child(get_user_folder(self.kind, create=True), name, ".json")
-        with engine.files.replacing(path, SettingsError) as temporary:
+        with engine.files.file_paths.replacing(path, SettingsError) as temporary:
             temporary.write_text(json.dumps(data, indent=4), encoding="utf-8")
             if os.path.isfile(path):
                 _move_to_bin(path)
@@ -157,12 +158,14 @@ def _collect_data(kind: str, obj: bpy.types.Object) -> tuple[dict[str, Any], Any
     if kind == "features":
         if not settings.features.items:
             raise SettingsError("There are no features to save; apply a preset and change it.")
-        app.features.build_schema(settings.features)
-        return app.features.get_features_data(settings.features), settings.features
+        app.controller.features.build_schema(settings.features)
+        return app.controller.features.get_features_data(settings.features), settings.features
     if kind == "mappings":
-        return app.bone_table.get_mapping_data(settings.retarget), settings.retarget
+        return app.mapping.bone_table.get_mapping_data(settings.retarget), settings.retarget
     # if no roles are chosen, those that were found are worth saving
-    bones = app.characters.get_roles(settings) or app.rig_status.refresh(obj).roles
+    bones = (
+        app.character.characters.get_roles(settings) or app.character.rig_status.refresh(obj).roles
+    )
     if not bones:
         raise SettingsError("There are no roles to save; choose bones for hips, spine and legs.")
     return {"roles": {role: bones[role] for role in bones if role in ROLES}}, settings.roles
@@ -170,7 +173,7 @@ def _collect_data(kind: str, obj: bpy.types.Object) -> tuple[dict[str, Any], Any
 
 def _get_source(obj: bpy.types.Object) -> Any:
     """Return the active source. SettingsError if there is none."""
-    if source := app.sources.get_active_source(obj):
+    if source := app.sources.source_list.get_active_source(obj):
         return source
     raise SettingsError("There is no source with mapped bones; add one first.")
 

@@ -8,6 +8,22 @@ import bpy
 
 from .. import app
 from ..engine.motion.settings import ContactSettings
+from .base.property_updates import follow_selection, invalidate_status, refresh_path
+from .base.typed_properties import (
+    TOLERANCE,
+    Items,
+    choice,
+    collection,
+    described,
+    group,
+    integer,
+    number,
+    pointer,
+    settings_group,
+    suggest,
+    switch,
+    text,
+)
 from .controller.properties import MotionMatchingController, MotionMatchingTraining
 from .database.properties import (
     AXES,
@@ -23,7 +39,6 @@ from .director.properties import MotionMatchingDirector, MotionMatchingMark
 from .features.properties import MotionMatchingFeatures
 from .insight.properties import MotionMatchingInsight
 from .play.properties import MotionMatchingPlay
-from .property_updates import follow_selection, invalidate_status, refresh_path
 from .retarget.properties import MotionMatchingRetarget
 from .tags.properties import MotionMatchingThresholds, redraw_editors
 from .takes.properties import (
@@ -32,21 +47,6 @@ from .takes.properties import (
     MotionMatchingTake,
     is_comparable,
     suggest_presets,
-)
-from .typed_properties import (
-    TOLERANCE,
-    Items,
-    choice,
-    collection,
-    described,
-    group,
-    integer,
-    number,
-    pointer,
-    settings_group,
-    suggest,
-    switch,
-    text,
 )
 
 _BONES = (
@@ -83,7 +83,7 @@ class MotionMatchingSettings(BuildRecord, bpy.types.PropertyGroup):
         0,
         "Active Database",
         "Database to build and play; switches its sources on",
-        update=app.databases.switch_database,
+        update=app.database.databases.switch_database,
     )
     database_shown: int = integer(
         -1, "Shown Database", "Database of the enabled sources", options={"HIDDEN"}

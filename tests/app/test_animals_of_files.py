@@ -8,9 +8,9 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.app import features
-from motion_matching.engine.maths import quat
-from motion_matching.engine.motion import bvh
+from motion_matching.app.controller import features
+from motion_matching.engine.bvh import bvh
+from motion_matching.engine.maths.rotations import quat
 from motion_matching.scene.reading.moving_pose import PoseReader
 from motion_matching.scene.writing.pose_writer import PoseWriter
 from motion_matching.ui.character.panel import list_further_legs

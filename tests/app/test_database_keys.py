@@ -6,9 +6,9 @@ from __future__ import annotations
 
 import bpy
 
-from motion_matching.app.content import compute_key
-from motion_matching.app.features import set_features
-from motion_matching.engine import presets
+from motion_matching.app.controller.features import set_features
+from motion_matching.app.database.content import compute_key
+from motion_matching.engine.files import presets
 
 
 def test_content_keys_equal_those_of_earlier_versions(tmp_path):

@@ -8,13 +8,14 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.app import findings, standing, status, warnings
-from motion_matching.app.library import get_library
+from motion_matching.app.database import status
+from motion_matching.app.database.library import get_library
+from motion_matching.app.strip import state, warnings
+from motion_matching.engine.building.missing_motion import find_missing_motion
+from motion_matching.engine.bvh import bvh
 from motion_matching.engine.database import database as databases
-from motion_matching.engine.database.missing_motion import find_missing_motion
-from motion_matching.engine.motion import bvh
 from motion_matching.engine.motion.clip import Clip
-from motion_matching.scene.blender.actions import get_channelbag
+from motion_matching.scene.blender.animation.actions import get_channelbag
 from tests.demo import generate_clips
 from tests.ui.characters import create_character
 
@@ -51,7 +52,7 @@ def list_kinds(obj: bpy.types.Object) -> list[str]:
 
 def get_warnings(obj: bpy.types.Object) -> list[warnings.WarningItem]:
     """Return what is shown of sources; that these idles lack side steps is not about one."""
-    items = standing.get_warnings(obj, "database")
+    items = state.get_warnings(obj, "database")
     return [item for item in items if item.kind != "side steps"]
 
 
@@ -63,13 +64,13 @@ def test_a_rest_pose_is_left_out_and_told_by_clip_and_frame(performer, clip):
     group = performer.motion_matching
     assert load(performer).ranges[0].first_source_frame == 1.0
     assert list_kinds(performer) == ["alien"]
-    finding = findings.find_finding(group.sources[0])
+    finding = status.find_finding(group.sources[0])
     assert "Frame 0 of 'turns'" in finding.reason
     assert "left out" in finding.reason
 
 
 def test_the_panel_tells_of_missing_side_steps_as_a_build_does(performer, tmp_path):
-    [item] = [one for one in standing.get_warnings(performer, "database") if not one.about]
+    [item] = [one for one in state.get_warnings(performer, "database") if not one.about]
     [note] = find_missing_motion(load(performer))
     assert (item.kind, f"{item.text}.") == (note.kind, note.text) == ("side steps", note.text)
     assert [button.label for button in item.buttons] == ["Add Motion"]
@@ -78,7 +79,7 @@ def test_the_panel_tells_of_missing_side_steps_as_a_build_does(performer, tmp_pa
     ops.add_files(filepath=str(tmp_path / "strafes.bvh"))
     assert ops.build() == {"FINISHED"}
     status.refresh(performer)
-    kinds = [one.kind for one in standing.get_warnings(performer, "database")]
+    kinds = [one.kind for one in state.get_warnings(performer, "database")]
     assert "side steps" not in kinds
 
 
@@ -139,4 +140,4 @@ def test_frames_of_actions_are_told_as_in_the_timeline():
     assert ops.build() == {"FINISHED"}
     status.refresh(obj)
     first = round(source.action.frame_range[0])
-    assert f"Frame {first} of" in findings.find_finding(source).reason
+    assert f"Frame {first} of" in status.find_finding(source).reason

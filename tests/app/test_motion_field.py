@@ -11,20 +11,22 @@ import numpy as np
 import pytest
 
 from motion_matching import api
-from motion_matching.app import comparing, inspector, status
-from motion_matching.app import training as field_training
-from motion_matching.app.library import get_library
+from motion_matching.app.controller import training as field_training
+from motion_matching.app.database import status
+from motion_matching.app.database.library import get_library
+from motion_matching.app.insight import inspector
 from motion_matching.app.live import host, performing, steering
 from motion_matching.app.runtime import runtime
-from motion_matching.app.takes import read_parts
-from motion_matching.engine.control.ground import FLAT
+from motion_matching.app.takes import comparing
+from motion_matching.app.takes.take_actions import read_parts
 from motion_matching.engine.field.method import MotionField
-from motion_matching.engine.field.quality import QUALITIES
+from motion_matching.engine.field.training.quality import QUALITIES
+from motion_matching.engine.ground.ground import FLAT
 from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.live.inputs.base import Situation
-from motion_matching.live.inputs.keyboard import Keyboard
-from motion_matching.live.inputs.steering import SteeringInput
-from motion_matching.scene.blender import actions
+from motion_matching.live.inputs.devices.keyboard import Keyboard
+from motion_matching.live.inputs.devices.steering import SteeringInput
+from motion_matching.scene.blender.animation import actions
 from motion_matching.ui import preferences
 from motion_matching.ui.play import drawing as play_drawing
 from tests.steps import run_steps
@@ -56,7 +58,7 @@ def start_live(obj, *keys):
 
 
 def is_same_motion(one, other):
-    from motion_matching.scene.blender import actions
+    from motion_matching.scene.blender.animation import actions
 
     curves, others = (
         {

@@ -12,15 +12,15 @@ import numpy as np
 import pytest
 
 import motion_matching
-from motion_matching.app import status
-from motion_matching.app.build import load_or_build_steps
-from motion_matching.app.content import compute_key
-from motion_matching.app.library import get_library
+from motion_matching.app.database import status
+from motion_matching.app.database.build import load_or_build_steps
+from motion_matching.app.database.content import compute_key
+from motion_matching.app.database.library import get_library
 from motion_matching.app.runtime import runtime
+from motion_matching.engine.bvh import bvh
 from motion_matching.engine.database import database as databases
-from motion_matching.engine.motion import bvh
-from motion_matching.scene.blender import actions
-from motion_matching.scene.reading import library
+from motion_matching.scene.blender.animation import actions
+from motion_matching.scene.library import library
 from tests.demo import generate_clips
 from tests.ui.characters import create_character, expect_refusal
 

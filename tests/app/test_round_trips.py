@@ -176,7 +176,7 @@ def test_lists_of_a_linked_character_name_items_that_stay(tmp_path):
     for preset in ("holden", "default"):
         ops.apply_preset(kind="features", filepath=preset)
         used = [item for item in settings.features.items if item.weight]
-        from motion_matching.engine import presets
+        from motion_matching.engine.files import presets
 
         wanted = presets.load("features", preset)["features"]
         assert [item.kind for item in used] == [entry["kind"] for entry in wanted], preset

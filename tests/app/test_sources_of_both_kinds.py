@@ -13,13 +13,14 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.app import status, warnings
-from motion_matching.app.build import load_or_build_steps
-from motion_matching.engine.maths import quat
-from motion_matching.engine.motion import bvh
+from motion_matching.app.database import status
+from motion_matching.app.database.build import load_or_build_steps
+from motion_matching.app.strip import warnings
+from motion_matching.engine.bvh import bvh
+from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.motion.clip import Clip
-from motion_matching.engine.motion.skeleton import Skeleton
 from motion_matching.engine.progress import run_to_end
+from motion_matching.engine.skeleton.skeleton import Skeleton
 from tests.demo import generate_clips
 
 CLIPS = ("walk_starts_and_stops", "walk_curves", "run_curves")

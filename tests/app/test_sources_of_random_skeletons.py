@@ -10,11 +10,11 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.engine.maths import quat
-from motion_matching.engine.motion import bvh
+from motion_matching.engine.bvh import bvh
+from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.motion.clip import Clip
-from motion_matching.engine.motion.skeleton import Skeleton
-from motion_matching.scene.blender import actions
+from motion_matching.engine.skeleton.skeleton import Skeleton
+from motion_matching.scene.blender.animation import actions
 from tests.app.test_sources_of_both_kinds import (
     CLIPS,
     add_files,

@@ -5,12 +5,12 @@ from __future__ import annotations
 import bpy
 import pytest
 
-from motion_matching.app import status
-from motion_matching.app.build import load_or_build_steps
-from motion_matching.app.content import compute_key
-from motion_matching.engine.motion import bvh
+from motion_matching.app.database import status
+from motion_matching.app.database.build import load_or_build_steps
+from motion_matching.app.database.content import compute_key
+from motion_matching.engine.bvh import bvh
 from motion_matching.engine.progress import run_to_end
-from motion_matching.scene.blender import actions
+from motion_matching.scene.blender.animation import actions
 from tests.demo import generate_clips
 from tests.ui.characters import create_character
 

@@ -8,16 +8,16 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from motion_matching.app import status
-from motion_matching.app.build import read_sources_steps
-from motion_matching.app.library import get_library
+from motion_matching.app.database import status
+from motion_matching.app.database.build import read_sources_steps
+from motion_matching.app.database.library import get_library
 from motion_matching.app.steps import (
     EndedEarly,
     RedrawPace,
     TimeLeft,
     run_in_background_steps,
 )
-from motion_matching.engine.motion import bvh
+from motion_matching.engine.bvh import bvh
 from motion_matching.engine.progress import run_to_end
 from motion_matching.ui.database import operators_import
 from tests.demo import generate_clips

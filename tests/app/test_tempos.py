@@ -5,11 +5,12 @@ from __future__ import annotations
 import bpy
 import pytest
 
-from motion_matching.app import candidates, frame_numbers, status
-from motion_matching.app.content import compute_key
-from motion_matching.app.library import get_library
+from motion_matching.app.database import frame_numbers, status
+from motion_matching.app.database.content import compute_key
+from motion_matching.app.database.library import get_library
+from motion_matching.app.insight import inspected_frames
 from motion_matching.app.runtime import runtime
-from motion_matching.engine.motion import bvh
+from motion_matching.engine.bvh import bvh
 from tests.demo import generate_clips
 from tests.steps import run_steps
 from tests.ui.characters import create_character
@@ -35,7 +36,7 @@ def test_copies_belong_to_their_source(tmp_path):
     assert set(frame_numbers.find_first_frames(obj, database)) == {0}
     for index, tempo in enumerate((1.0, 0.9, 1.1)):
         frame = int(database.starts[index]) + 100
-        found = run_steps(candidates.find_source_steps(obj, database, frame))
+        found = run_steps(inspected_frames.find_source_steps(obj, database, frame))
         assert found.source_index == 0
         assert found.frame == round(100 * database.ranges[index].source_frames_per_frame)
         assert found.step == pytest.approx(tempo * database.ranges[0].source_frames_per_frame)

@@ -7,13 +7,13 @@ from __future__ import annotations
 import bpy
 import pytest
 
-from motion_matching.app import content, status
+from motion_matching.app.database import content, status
 from motion_matching.app.live import host, performing
 from motion_matching.app.runtime import runtime
 from motion_matching.engine.progress import run_to_end
-from motion_matching.live.inputs.keyboard import Keyboard
-from motion_matching.live.inputs.steering import SteeringInput
-from motion_matching.scene.reading import library
+from motion_matching.live.inputs.devices.keyboard import Keyboard
+from motion_matching.live.inputs.devices.steering import SteeringInput
+from motion_matching.scene.library import library
 from tests.ui.characters import create_character
 
 ops = bpy.ops.motion_matching

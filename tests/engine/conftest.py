@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from motion_matching.engine.control.settings import PerformerSettings
-from motion_matching.engine.database.build import BuildSettings, build
+from motion_matching.engine.building.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.database.sources import find_sources
+from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.sources.sources import find_sources
 from motion_matching.engine.takes import takes
 from tests.run_files import pickle_once
 

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from motion_matching.engine.maths import quat
+from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.motion.clip import Clip
-from motion_matching.engine.motion.skeleton import Skeleton
+from motion_matching.engine.skeleton.skeleton import Skeleton
 
 Place = tuple[float, float, float]
 

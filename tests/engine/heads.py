@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from motion_matching.engine.control.take import Take
-from motion_matching.engine.database.character import measure_character_gaze
+from motion_matching.engine.control.rollout import Take
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.maths import quat
+from motion_matching.engine.facts.character import measure_character_gaze
 from motion_matching.engine.maths.planar import wrap
+from motion_matching.engine.maths.rotations import quat
 
 FACES = math.radians(60.0)  # from the new way; nobody turns the neck farther than half round
 _FLIP = 2.0  # radians that the heading asked for changes by in a tick

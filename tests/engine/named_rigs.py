@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from motion_matching.engine.motion.skeleton import Skeleton
+from motion_matching.engine.skeleton.skeleton import Skeleton
 from tests.engine.characters import (
     FINGERS,
     Chain,

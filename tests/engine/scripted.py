@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 
-from motion_matching.engine.control.take import Take
+from motion_matching.engine.control.rollout import Take
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.takes import takes
 from tests.demo import load_demo

@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from motion_matching.engine.maths import quat
-from motion_matching.engine.motion.clip import Clip
-from motion_matching.engine.motion.resampling import resample
+from motion_matching.engine.maths.rotations import quat
+from motion_matching.engine.motion.clip import Clip, resample
 
 MILLIMETRES, DEGREES = 0.5, 0.1  # of a good optical system
 

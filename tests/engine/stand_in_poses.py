@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from motion_matching.engine.maths import quat
+from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.motion.clip import Clip
 
 from .stand_ins import Joint, build_clip, find_path, list_joints

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
-from motion_matching.engine.maths import quat
-from motion_matching.engine.motion import bvh
+from motion_matching.engine.bvh import bvh
+from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.motion.clip import Clip
-from motion_matching.engine.motion.skeleton import Skeleton
+from motion_matching.engine.skeleton.skeleton import Skeleton
 
 SIDES = ("Left", "Right")
 FINGERS = ("Thumb", "Index", "Middle", "Ring", "Pinky")

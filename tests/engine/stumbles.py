@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from motion_matching.engine.maths import quat
+from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.motion.clip import Clip
 from tests.demo import generate_clips
 

@@ -22,15 +22,18 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.body import rig
-from motion_matching.engine.control import contact_ranges, performance
-from motion_matching.engine.control.performance import Performance
+from motion_matching.engine.building.build import BuildSettings, build
+from motion_matching.engine.bvh import bvh
 from motion_matching.engine.database import database as databases
-from motion_matching.engine.database import features, sources, tags
-from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
+from motion_matching.engine.database.features import features
+from motion_matching.engine.database.tags import tags
 from motion_matching.engine.errors import MotionMatchingError
-from motion_matching.engine.field import value_function
-from motion_matching.engine.motion import bvh
+from motion_matching.engine.feet import contact_ranges
+from motion_matching.engine.field.states import value_function
+from motion_matching.engine.performance import performance
+from motion_matching.engine.performance.performance import Performance
+from motion_matching.engine.sources import sources
 from motion_matching.engine.takes import takes
 from tests.conftest import CHECKOUT
 

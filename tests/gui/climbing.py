@@ -116,7 +116,7 @@ def preview_ground():
 
 def build():
     """Clips that climb bring the feature Height, which the panel lists on a click."""
-    items, is_current = get_settings().features.items, load_module("app.status").is_current
+    items, is_current = get_settings().features.items, load_module("app.database.status").is_current
     for name in ("features.xwd", "height.xwd"):
         yield from click("motion_matching.build")
         yield from worked()

@@ -23,7 +23,7 @@ def find_hero():
 
 
 def list_marks():
-    return load_module("app.direct.marks").list_leading(find_hero())
+    return load_module("app.marks.marks").list_leading(find_hero())
 
 
 def look_at_marks():

@@ -55,13 +55,13 @@ def take_picture(name):
 
 
 def list_outcomes():
-    marks, outcomes = load_module("app.direct.marks"), load_module("app.direct.outcomes")
+    marks, outcomes = load_module("app.marks.marks"), load_module("app.marks.outcomes")
     return [(outcomes.get_outcome(each), marks.mark_of(each).reason) for each in list_marks()]
 
 
 def measure_misses():
     """Return how far in metres the character is from each mark on its frame."""
-    marks, hero = load_module("app.direct.marks"), find_hero()
+    marks, hero = load_module("app.marks.marks"), find_hero()
     misses = []
     for mark in list_marks():
         bpy.context.scene.frame_set(marks.get_frame(mark))
@@ -131,7 +131,7 @@ def solve(takes, counted=False):
     misses = measure_misses()
     print(f"misses the marks by {max(misses):.4f} m", flush=True)
     assert max(misses) < 0.01, misses
-    outcomes = load_module("app.direct.outcomes")
+    outcomes = load_module("app.marks.outcomes")
     assert outcomes.get_state(find_hero()) == ("CHECKMARK", "Solved"), outcomes.get_state(
         find_hero()
     )
@@ -140,7 +140,7 @@ def solve(takes, counted=False):
 def move_a_mark():
     """Move the mark in the middle with the keys G, X and a number, as any object."""
     mark = list_marks()[1]
-    load_module("app.direct.marks").choose(find_hero(), mark)
+    load_module("app.marks.marks").choose(find_hero(), mark)
     assert bpy.context.view_layer.objects.active == mark
     before = mark.location.x
     yield from redrawn()

@@ -44,7 +44,7 @@ def take_picture(name):
 def add_marks():
     place = load_module("engine.control.performer").Placement
     for frame, (x, y), yaw in MARKS:
-        load_module("app.direct.marks").add_mark(find_hero(), frame, place(x, y, yaw))
+        load_module("app.marks.marks").add_mark(find_hero(), frame, place(x, y, yaw))
     bpy.context.scene.frame_set(1)
 
 
@@ -90,7 +90,7 @@ def scenario():
     yield from take_picture("1_on")
 
     mark = list_marks()[1]
-    load_module("app.direct.marks").choose(find_hero(), mark)
+    load_module("app.marks.marks").choose(find_hero(), mark)
     assert bpy.context.view_layer.objects.active == mark
     call(bpy.ops.ed.undo_push, message="Marks")  # those that no click has added
     yield from redrawn()

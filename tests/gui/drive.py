@@ -263,7 +263,7 @@ def find_motion_capture() -> tuple[Path, list[Path]]:
     if os.environ.get("MOTION_MATCHING_MOCAP") and real.is_dir():
         names = ("walk", "walk-turn-left", "walk-turn-right", "run")
         return real, [real / f"dataset-2_{name}_normal_001.bvh" for name in names]
-    bvh, demo_clips = load_module("engine.motion.bvh"), load_module("engine.motion.demo_clips")
+    bvh, demo_clips = load_module("engine.bvh.bvh"), load_module("engine.building.demo_clips")
     folder = FOLDER / "clips"
     folder.mkdir(parents=True, exist_ok=True)
     files = []
@@ -385,8 +385,8 @@ def read_traces() -> dict[str, Any]:
     kept = {kind: set(found[kind]) for kind in KEPT_CLEAN}
     # panels refresh databases and rigs a little after changes
     panels = {
-        str(load_module("app.status")._refresh_stale),
-        str(load_module("app.rig_status")._refresh_pending),
+        str(load_module("app.database.status")._refresh_stale),
+        str(load_module("app.character.rig_status")._refresh_pending),
     }
     return {**kept, "timers": kept["timers"] - panels}
 

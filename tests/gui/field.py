@@ -51,7 +51,7 @@ def open_controller():
 
 def train(obj):
     """Stop the training with Esc, and resume it to the end."""
-    fields = load_module("app.training")
+    fields = load_module("app.controller.training")
     yield from click(TRAIN)
     yield from until(
         lambda: alive().progress and "actions" in alive().progress[0] and alive().progress[1] > 0.1
@@ -101,7 +101,7 @@ def show_neighbours(live):
         alive().get_cache(load_module("ui.play.drawing").HudCache),
     )
     play.show_paths = False  # uses the same colour
-    chosen, counts = load_module("ui.colors").get_color("chosen"), []
+    chosen, counts = load_module("ui.base.colors").get_color("chosen"), []
     for shown in (False, True, False):
         play.show_ghosts = shown
         yield from ticked(live, 3)

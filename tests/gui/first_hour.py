@@ -285,7 +285,7 @@ def bake_two_characters(obj):
 def add_what_does_not_fit(obj):
     """A file of another skeleton is told as soon as it is there, where the character is."""
     folder, _ = find_motion_capture()
-    settings, standing = obj.motion_matching, load_module("app.standing")
+    settings, standing = obj.motion_matching, load_module("app.strip.state")
     [other, *_] = sorted(folder.parent.glob("lafan1/*.bvh"))
     call(bpy.ops.motion_matching.add_files, filepath=str(other))
     yield from until(lambda: standing.get_character_state(obj)[0] == "ERROR")

@@ -65,7 +65,7 @@ def add_files(folder, files):
     clicks.append("Add Files")
     yield from select_files(folder, files[0])
     confirm_files()
-    obj, status = bpy.context.object, load_module("app.status")
+    obj, status = bpy.context.object, load_module("app.database.status")
     yield from until(lambda: not find_browser() and len(obj.motion_matching.sources) == len(files))
     yield from until(lambda: len(status.get_status(obj).states) == len(files))
     states = status.get_status(obj).states.values()

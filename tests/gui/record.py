@@ -351,7 +351,7 @@ def film_director():
     add_marks((90, (1.0, -3.3), 0.9), (150, (3.1, -3.6), math.pi / 2), (230, (5.6, -2.2), 2.4))
     obj.motion_matching.obstacles = add_boxes("Wall", ((-0.7, -1.7, 0.0), (0.5, -1.5, 1.0)))
     add_boxes("Railing", ((1.9, -3.62, 0.86), (4.3, -3.55, 0.92)))
-    hand = load_module("app.direct.marks").list_marks(obj)[1]
+    hand = load_module("app.marks.marks").list_marks(obj)[1]
     hand.location.z, hand.motion_matching.mark.hold = 0.95, 0.8
     hand.motion_matching.mark.part, hand.motion_matching.mark.use_height = "left_hand", True
     yield from solve(obj)
@@ -375,7 +375,7 @@ def film_stairs():
     ]
     obj.motion_matching.obstacles = add_boxes("Stairs", *up, *down)
     add_marks((110, (0.0, -3.9), 0.0), (230, (0.0, -7.4), 0.0))
-    marks = load_module("app.direct.marks").list_marks(obj)
+    marks = load_module("app.marks.marks").list_marks(obj)
     marks[0].motion_matching.mark.hold = 1.0
     yield from solve(obj)
     look_from(5.5, (0.0, -4.2, 0.9), 1.3, math.pi / 2 - 0.3)
@@ -448,7 +448,7 @@ def rig():
         call(bpy.ops.object.mode_set, mode=mode)
     turn_view(6.0, (0.0, 0.0, 0.95), 1.4, 0.25)
     yield from redrawn("UI")
-    status = load_module("app.status")
+    status = load_module("app.database.status")
     yield from until(lambda: status.get_status(obj).kind != "unknown")  # the panel looks at the rig
     yield from redrawn("UI")
     yield from save_view()
@@ -774,7 +774,7 @@ def odd():
     call(bpy.ops.motion_matching.build, "INVOKE_DEFAULT")
     yield from wait_for_work()
     yield 1.0
-    status = load_module("app.status").get_status(bpy.context.object)
+    status = load_module("app.database.status").get_status(bpy.context.object)
     chosen = status.odd.moments[0]
     middle = (chosen.first + chosen.last) // 2
     call(bpy.ops.motion_matching.go_to_posture, source=chosen.source, frame=middle)

@@ -110,7 +110,7 @@ def build_from_a_folder():
     bpy.context.view_layer.objects.active = None
     folder, _ = find_motion_capture()
     call(bpy.ops.motion_matching.add_folder, directory=f"{folder}{os.sep}")
-    settings, status = bpy.context.object.motion_matching, load_module("app.status")
+    settings, status = bpy.context.object.motion_matching, load_module("app.database.status")
     stands = lambda: status.get_status(bpy.context.object)  # noqa: E731
     yield from redrawn("UI")
     yield from click("motion_matching.build")
@@ -143,7 +143,7 @@ def build_from_a_folder():
 
 def switch_databases():
     """A database stays built while another one with fewer files is chosen in the list."""
-    settings, status = bpy.context.object.motion_matching, load_module("app.status")
+    settings, status = bpy.context.object.motion_matching, load_module("app.database.status")
     plus = region_of(view()[1], "UI").width - 45
     yield from click("motion_matching.add_database", at=plus)
     yield from click("motion_matching.add_database", at=plus)

@@ -38,7 +38,7 @@ SECONDS = 10  # length of the recording
 
 def watch_status():
     """Note each check whether the database is stale: one takes as long as many ticks."""
-    status, found = load_module("app.status"), []
+    status, found = load_module("app.database.status"), []
     refresh = status.refresh
     status.refresh = lambda obj: found.append(obj.name) or refresh(obj)
     return found

@@ -41,7 +41,7 @@ def cancel_a_build(settings):
     """Click the button that cancels; the build ends, and the tab is as it was."""
     settings.contact_speed = random.uniform(0.14, 0.16)  # never built
     yield from until(
-        lambda: load_module("app.status").get_status(bpy.context.object).kind != "fresh"
+        lambda: load_module("app.database.status").get_status(bpy.context.object).kind != "fresh"
     )
     before = settings.built_key
     heights = measure_heights()
@@ -83,7 +83,7 @@ def bake_as_by_search(settings):
 
 def is_range_told():
     """Return whether there is a warning about the range of a source."""
-    found = load_module("app.standing").get_warnings(bpy.context.object)
+    found = load_module("app.strip.state").get_warnings(bpy.context.object)
     return any(item.kind == "range" for item in found)
 
 

@@ -15,8 +15,8 @@ from motion_matching.app.runtime import runtime
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.engine.takes.takes import make_default_settings
-from motion_matching.live.inputs.keyboard import Keyboard
-from motion_matching.live.inputs.replay import ReplayInput
+from motion_matching.live.inputs.devices.keyboard import Keyboard
+from motion_matching.live.inputs.leaders.replay import ReplayInput
 from tests.demo import load_demo
 from tests.live.stage import FPS, build_performance, get_bone_matrices
 from tests.scene.bodies import create_person

@@ -6,15 +6,15 @@ import bpy
 import numpy as np
 
 from building.locomotion.humanoid import build_humanoid_skeleton
-from motion_matching.engine.control import scripts
-from motion_matching.engine.control.ground import FLAT, Boxes, Ground, Wall
-from motion_matching.engine.control.performance import Performance
 from motion_matching.engine.control.performer import Performer
 from motion_matching.engine.database.database import Database
+from motion_matching.engine.ground.ground import FLAT, Boxes, Ground, Wall
 from motion_matching.engine.matching.method import MotionMatching
+from motion_matching.engine.performance import scripts
+from motion_matching.engine.performance.performance import Performance
 from motion_matching.engine.takes.takes import make_default_settings
 from motion_matching.live.inputs.base import Input
-from motion_matching.live.inputs.replay import ReplayInput
+from motion_matching.live.inputs.leaders.replay import ReplayInput
 from motion_matching.live.session import Session
 from motion_matching.scene.writing.pose_writer import PoseWriter
 from tests.demo import demo_settings, load_demo

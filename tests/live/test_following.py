@@ -7,16 +7,17 @@ import math
 import numpy as np
 import pytest
 
-from motion_matching.engine.control import rollout, scripts
+from motion_matching.engine.control import rollout
 from motion_matching.engine.control.performer import Performer, Placement
 from motion_matching.engine.errors import SettingsError
 from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.engine.maths.planar import wrap
+from motion_matching.engine.performance import scripts
 from motion_matching.engine.takes import takes
 from motion_matching.live.inputs.base import Situation
-from motion_matching.live.inputs.path import PathInput
-from motion_matching.live.inputs.replay import ReplayInput
-from motion_matching.live.inputs.target import PointInput, TargetInput
+from motion_matching.live.inputs.leaders.path import PathInput
+from motion_matching.live.inputs.leaders.replay import ReplayInput
+from motion_matching.live.inputs.leaders.target import PointInput, TargetInput
 
 
 @pytest.fixture(scope="module")

@@ -14,9 +14,9 @@ import pytest
 from motion_matching.engine.control.performer import Placement
 from motion_matching.engine.errors import SettingsError
 from motion_matching.live.inputs.base import Situation
-from motion_matching.live.inputs.gamepad import Gamepad, PadSettings, apply_response
-from motion_matching.live.inputs.keyboard import Keyboard
-from motion_matching.live.inputs.steering import SteeringInput
+from motion_matching.live.inputs.devices.gamepad import Gamepad, PadSettings, apply_response
+from motion_matching.live.inputs.devices.keyboard import Keyboard
+from motion_matching.live.inputs.devices.steering import SteeringInput
 from tests.conftest import CHECKOUT
 from tests.live.virtual_pad import VirtualPad, sdl2
 
@@ -198,7 +198,7 @@ def test_sdl_starts_only_joysticks_and_leaves_ctrl_c_alone(steering):
 def test_signals_still_end_a_program_that_reads_gamepads():
     """SDL would turn unhandled signals into events."""
     script = (
-        "import os, signal, time\nfrom motion_matching.live.inputs.gamepad import Gamepad\n"
+        "import os, signal, time\nfrom motion_matching.live.inputs.devices.gamepad import Gamepad\n"
         "signal.signal(signal.SIGINT, signal.SIG_DFL)\n"
         "Gamepad().open()\nos.kill(os.getpid(), signal.SIGINT)\ntime.sleep(30)"
     )

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from motion_matching.engine.control.performer import Placement
 from motion_matching.engine.errors import SettingsError
 from motion_matching.live.inputs.base import Situation
-from motion_matching.live.inputs.keyboard import Keyboard
-from motion_matching.live.inputs.steering import SteeringInput
+from motion_matching.live.inputs.devices.keyboard import Keyboard
+from motion_matching.live.inputs.devices.steering import SteeringInput
 
 HEADINGS = (0.0, 0.7, -2.0, math.pi)
 

@@ -8,11 +8,12 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.engine.control import performance, rollout
+from motion_matching.engine.control import rollout
 from motion_matching.engine.errors import RigError
-from motion_matching.live.inputs.replay import ReplayInput
+from motion_matching.engine.performance import performance
+from motion_matching.live.inputs.leaders.replay import ReplayInput
 from motion_matching.live.recorder import SEGMENT, RecordingPlan
-from motion_matching.scene.blender import actions
+from motion_matching.scene.blender.animation import actions
 from motion_matching.scene.rig.root_target import RootTarget
 from motion_matching.scene.writing import recording
 from motion_matching.scene.writing.channel_writer import Track

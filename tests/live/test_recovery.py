@@ -15,8 +15,9 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.engine.control import performance, rollout
+from motion_matching.engine.control import rollout
 from motion_matching.engine.errors import MotionMatchingError
+from motion_matching.engine.performance import performance
 from motion_matching.live import recovery
 from motion_matching.live.recorder import RecordingPlan
 from motion_matching.scene.writing import recording

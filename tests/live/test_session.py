@@ -14,11 +14,11 @@ import pytest
 from motion_matching.engine.control import rollout
 from motion_matching.engine.control.performer import Placement
 from motion_matching.engine.errors import MotionMatchingError, RigError
-from motion_matching.engine.maths import quat
+from motion_matching.engine.maths.rotations import quat
 from motion_matching.live.inputs.base import Input, Start
-from motion_matching.live.inputs.keyboard import Keyboard
-from motion_matching.live.inputs.replay import ReplayInput
-from motion_matching.live.inputs.steering import SteeringInput
+from motion_matching.live.inputs.devices.keyboard import Keyboard
+from motion_matching.live.inputs.devices.steering import SteeringInput
+from motion_matching.live.inputs.leaders.replay import ReplayInput
 from motion_matching.live.recorder import RecordingPlan
 from motion_matching.live.session import Session, interpolate_poses
 from motion_matching.scene.rig.root_target import RootTarget

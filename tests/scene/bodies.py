@@ -9,10 +9,14 @@ import bpy
 import numpy as np
 from mathutils import Euler, Matrix
 
-from motion_matching.engine.maths import quat
-from motion_matching.engine.motion.attachment import attach, detach
+from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.motion.clip import Clip
-from motion_matching.engine.motion.simulation_bone import SimulationBoneSettings, find_track
+from motion_matching.engine.motion.simulation_bone import (
+    SimulationBoneSettings,
+    attach,
+    detach,
+    find_track,
+)
 from motion_matching.scene.rig.armature import create_armature
 from tests.demo import generate_clips
 from tests.scene.motions import to_matrices

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from motion_matching.scene.blender import actions
+from motion_matching.scene.blender.animation import actions
 
 
 def read_channels(action: bpy.types.Action) -> dict[tuple[str, int], np.ndarray]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from motion_matching.engine.maths import quat
+from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.motion.clip import Clip
-from motion_matching.engine.motion.skeleton import Skeleton
+from motion_matching.engine.skeleton.skeleton import Skeleton
 from motion_matching.scene.rig.armature import BoneMap, to_blender_names
 from motion_matching.scene.rig.fitting import ArmatureState, fit
 

@@ -10,10 +10,10 @@ import numpy as np
 from mathutils import Euler, Matrix, Vector
 
 from building.locomotion.humanoid import build_humanoid_skeleton
-from motion_matching.engine.maths import quat
+from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.motion.clip import Clip
-from motion_matching.engine.motion.skeleton import Skeleton
-from motion_matching.scene.blender import actions
+from motion_matching.engine.skeleton.skeleton import Skeleton
+from motion_matching.scene.blender.animation import actions
 from motion_matching.scene.rig.armature import create_armature
 from tests.scene.keys import read_channels
 

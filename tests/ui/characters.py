@@ -7,7 +7,7 @@ from __future__ import annotations
 import bpy
 
 from building.locomotion.climbs import find_climb
-from motion_matching.scene.blender import actions
+from motion_matching.scene.blender.animation import actions
 from motion_matching.scene.rig import armature, fitting
 from motion_matching.scene.writing import bake
 from tests.demo import generate_clips

@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.app import status
+from motion_matching.app.database import status
 from tests.ui.climbing import RISER, add_stairs, find_height
 
 

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from building.locomotion.climbs import find_climb
-from motion_matching.app import status
+from motion_matching.app.database import status
 from motion_matching.app.live import host, performing
-from motion_matching.engine.motion import bvh
-from motion_matching.live.inputs.keyboard import Keyboard
-from motion_matching.live.inputs.steering import SteeringInput
+from motion_matching.engine.bvh import bvh
+from motion_matching.live.inputs.devices.keyboard import Keyboard
+from motion_matching.live.inputs.devices.steering import SteeringInput
 from motion_matching.scene.rig.armature import create_armature
 from tests.demo import generate_clips
 from tests.engine import characters
-from tests.engine.control.test_start_state import measure_accelerations
+from tests.engine.performance.test_start_state import measure_accelerations
 from tests.scene import rigify
 from tests.steps import run_steps
 from tests.ui.characters import create_character, override_character

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from motion_matching.app.runtime import runtime
-from motion_matching.ui import colors
+from motion_matching.ui.base import colors
 
 APART = 25.0  # CIE 1976 distance; 2.3 is just noticeable
 SELECTION = ("object_active", "object_selected", "bone_pose", "bone_pose_active", "vertex_select")

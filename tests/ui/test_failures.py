@@ -9,12 +9,14 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from motion_matching.app import baking, status, warnings
-from motion_matching.app.build import load_or_build_steps
-from motion_matching.app.library import get_library
-from motion_matching.engine.database import build
+from motion_matching.app.database import status
+from motion_matching.app.database.build import load_or_build_steps
+from motion_matching.app.database.library import get_library
+from motion_matching.app.strip import warnings
+from motion_matching.app.takes import baking
+from motion_matching.engine.building import build
+from motion_matching.engine.bvh import bvh
 from motion_matching.engine.errors import MotionMatchingError
-from motion_matching.engine.motion import bvh
 from motion_matching.ui.character import operators as character_operators
 from motion_matching.ui.takes import operators as takes_operators
 from tests.demo import generate_clips

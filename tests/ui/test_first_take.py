@@ -8,13 +8,13 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.app import status
-from motion_matching.app.build import load_or_build_steps
-from motion_matching.app.content import compute_key
-from motion_matching.app.library import get_library
+from motion_matching.app.database import status
+from motion_matching.app.database.build import load_or_build_steps
+from motion_matching.app.database.content import compute_key
+from motion_matching.app.database.library import get_library
+from motion_matching.engine.bvh import bvh
 from motion_matching.engine.errors import RigChangedError, SettingsError
-from motion_matching.engine.motion import bvh
-from motion_matching.scene.blender import actions
+from motion_matching.scene.blender.animation import actions
 from tests.demo import generate_clips
 from tests.ui.characters import CLIPS, create_character, expect_refusal, read_state
 
@@ -360,7 +360,7 @@ def test_an_obstacle_collection_blocks_a_take():
         return min(point.co[1] for point in curves["location", 1].keyframe_points)
 
     def get_take_curves():
-        from motion_matching.scene.blender import actions
+        from motion_matching.scene.blender.animation import actions
 
         action = settings.takes[-1].action
         return actions.get_active_curves(action, actions.find_slot(action, obj))

@@ -17,14 +17,16 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.app import databases, recordings, source_files, sources, takes
-from motion_matching.app import status as app_status
-from motion_matching.engine.control import performance, scripts
-from motion_matching.engine.control.settings import PerformerSettings
+from motion_matching.app.database import databases
+from motion_matching.app.database import status as app_status
+from motion_matching.app.sources import source_files, source_list
+from motion_matching.app.takes import recordings, take_actions
+from motion_matching.engine.bvh import bvh
 from motion_matching.engine.errors import MotionMatchingError, RigError
-from motion_matching.engine.motion import bvh
+from motion_matching.engine.performance import performance, scripts
+from motion_matching.engine.performance.settings import PerformerSettings
 from motion_matching.live.recorder import RecordingPlan
-from motion_matching.scene.blender import evaluation
+from motion_matching.scene.blender.evaluation import evaluation
 from motion_matching.scene.rig import armature
 from motion_matching.scene.writing import recording, saved_pose
 from motion_matching.scene.writing.bake import bake
@@ -69,7 +71,7 @@ def make_take(obj, name="Take"):
     action = bpy.data.actions.new(name)
     performed = scripts.build_script("square", 2.0, 30.0, SETTINGS.walk, SETTINGS.run)
     recording.store_performance(action, performance.to_json(performed), 1.0, 60, 30.0)
-    takes.list_take(obj, action)
+    take_actions.list_take(obj, action)
     return action
 
 
@@ -103,7 +105,7 @@ STRANGE_TAKES = {
 def test_an_action_with_strange_take_data_is_no_take(obj, kind):
     ops.add_actions()
     action = bpy.data.actions.new("Mine")
-    takes.list_take(obj, action)
+    take_actions.list_take(obj, action)
     action[PARTS] = STRANGE_TAKES[kind]()
     texts = {text.name for text in bpy.data.texts}
     assert not recording.is_take(action)
@@ -111,10 +113,10 @@ def test_an_action_with_strange_take_data_is_no_take(obj, kind):
         assert not ops.bake_again.poll()
         assert not ops.compare_takes.poll()
     with pytest.raises(MotionMatchingError, match="'Mine'"):
-        takes.read_parts(action)
+        take_actions.read_parts(action)
     assert call(ops.remove_take) == {"FINISHED"}
     assert len(obj.motion_matching.takes) == 0
-    takes.list_take(obj, action)
+    take_actions.list_take(obj, action)
     obj.motion_matching.takes[0].is_kept = False
     assert call(ops.discard_takes) == {"FINISHED"}
     assert "Mine" in bpy.data.actions, "it is the user's"
@@ -137,12 +139,12 @@ def test_a_take_whose_text_was_edited_is_refused_in_a_sentence(obj):
         text.from_string(content)
         if "intents" not in content:
             with pytest.raises(MotionMatchingError, match="The take 'Take'"):
-                takes.read_parts(action)
+                take_actions.read_parts(action)
         assert isinstance(call(ops.bake_again), str)
     text.from_string(whole)
     action[PARTS] = [action[PARTS][0].to_dict() | {"lead_in": 2**31 - 1}]
     with pytest.raises(MotionMatchingError, match="lead-in"):
-        takes.read_parts(action)
+        take_actions.read_parts(action)
 
 
 def test_a_discarded_take_takes_nothing_of_the_users_along(obj):
@@ -360,7 +362,7 @@ def test_names_that_are_too_long_are_refused_in_a_sentence(obj, tmp_path):
     with no_tracebacks():
         app_status.refresh(obj)
         bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "saved.blend"))
-    assert "does not exist" in sources.find_source_problem(source)
+    assert "does not exist" in source_list.find_source_problem(source)
 
 
 def test_many_ranges_and_long_notes_do_not_stop_drawing(obj):

@@ -6,8 +6,8 @@ import bpy
 
 from motion_matching.app.live import host, performing
 from motion_matching.app.runtime import runtime
-from motion_matching.live.inputs.keyboard import Keyboard
-from motion_matching.live.inputs.steering import SteeringInput
+from motion_matching.live.inputs.devices.keyboard import Keyboard
+from motion_matching.live.inputs.devices.steering import SteeringInput
 from tests.steps import run_steps
 from tests.ui.characters import create_character, expect_refusal, override_character, read_state
 from tests.ui.takes.test_baking import add_curve

@@ -10,11 +10,11 @@ from motion_matching.app.live import host, performing
 from motion_matching.app.live.tick_rate import TickRate
 from motion_matching.app.preferences import apply_layer_defaults
 from motion_matching.app.runtime import runtime
-from motion_matching.engine.control.transition_cost import measure_prices
+from motion_matching.engine.blending.transition_cost import measure_prices
 from motion_matching.engine.errors import SettingsError
-from motion_matching.live.inputs.gamepad import BUTTONS
-from motion_matching.live.inputs.keyboard import Keyboard
-from motion_matching.live.inputs.steering import SteeringInput
+from motion_matching.live.inputs.devices.gamepad import BUTTONS
+from motion_matching.live.inputs.devices.keyboard import Keyboard
+from motion_matching.live.inputs.devices.steering import SteeringInput
 from motion_matching.ui import keymaps, preferences
 from motion_matching.ui.play import drawing as play_drawing
 from motion_matching.ui.play import layers

@@ -11,12 +11,12 @@ from pathlib import Path
 import bpy
 import pytest
 
-from motion_matching.app import features as feature_list
+from motion_matching.app.controller import features as feature_list
 from motion_matching.app.runtime import runtime
 from motion_matching.app.settings import get_controller_data
-from motion_matching.engine import presets
-from motion_matching.engine.control.settings import PerformerSettings
-from motion_matching.engine.database.features import load_schema
+from motion_matching.engine.database.features.features import load_schema
+from motion_matching.engine.files import presets
+from motion_matching.engine.performance.settings import PerformerSettings
 from motion_matching.ui import presets as ui_presets
 from motion_matching.ui.controller.properties import MotionMatchingController
 from tests.ui.characters import create_character, expect_refusal

@@ -15,11 +15,12 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.app import takes
-from motion_matching.engine.control import performance, scripts
-from motion_matching.engine.control.settings import PerformerSettings
-from motion_matching.engine.motion import bvh
-from motion_matching.scene.blender import actions, evaluation
+from motion_matching.app.takes import take_actions
+from motion_matching.engine.bvh import bvh
+from motion_matching.engine.performance import performance, scripts
+from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.scene.blender.animation import actions
+from motion_matching.scene.blender.evaluation import evaluation
 from motion_matching.scene.writing import recording, saved_pose
 from motion_matching.ui import classes
 from tests.demo import generate_clips
@@ -158,7 +159,7 @@ class User:
             action = bpy.data.actions.new("Take")
             performed = scripts.build_script("square", 1.0, 30.0, SETTINGS.walk, SETTINGS.run)
             recording.store_performance(action, performance.to_json(performed), 1.0, 30, 30.0)
-        takes.list_take(obj, action)
+        take_actions.list_take(obj, action)
         if not action.get(MINE):  # which have their shield
             settings = obj.motion_matching
             settings.takes[settings.take_index].is_kept = self.random.random() < 0.3

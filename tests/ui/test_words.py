@@ -8,7 +8,7 @@ from pathlib import Path
 import bpy
 
 from motion_matching.app.runtime import runtime
-from motion_matching.engine.control import scripts
+from motion_matching.engine.performance import scripts
 from motion_matching.ui import classes
 from motion_matching.ui.takes import properties as takes_properties
 from tests.ui.characters import create_character, expect_refusal

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import bpy
 
-from ...scene.blender.actions import assign
+from ...scene.blender.animation.actions import assign
 from ...scene.direct import own_track, stored_shots
 from .. import callbacks
-from ..items import get_active
-from ..typed import settings_of
+from ..property_access import get_active, settings_of
 
 
 def list_directed(obj: bpy.types.Object) -> list[bpy.types.Action]:

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import bpy
 
-from ...engine.direct import from_performance
+from ...engine.direct.shot import from_performance
 from ...engine.errors import SettingsError
 from ...scene.blender.handle import Handle
-from .. import takes
-from ..build import load_or_build_steps
-from ..characters import get_armature
+from ..character.characters import get_armature
+from ..database.build import load_or_build_steps
+from ..marks.shots import Request
 from ..settings import get_performer_settings
 from ..steps import Steps
+from ..takes import take_actions
 from . import solving
-from .shots import Request
 
 
 def follow_steps(obj: bpy.types.Object, action: bpy.types.Action) -> Steps[str]:
@@ -24,8 +24,8 @@ def follow_steps(obj: bpy.types.Object, action: bpy.types.Action) -> Steps[str]:
     uid, take = obj.session_uid, Handle.from_block(action, "actions")
     database = yield from load_or_build_steps(obj)
     obj = get_armature(uid)
-    action = takes.find_take_action(take)
-    parts = takes.read_parts_on_ground(obj, action)
+    action = take_actions.find_take_action(take)
+    parts = take_actions.read_parts_on_ground(obj, action)
     if len(parts) > 1 or parts[0].collection:
         raise SettingsError(
             f"The take '{action.name}' was recorded in several pieces, or for a part of the body; "

@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 
 import bpy
 
-from ...engine.control.transition_cost import format_price
-from ...engine.direct.shot import ForbiddenJump, KeptJump, Piece, Shot
+from ...engine.blending.transition_cost import format_price
+from ...engine.direct.shot.shot import ForbiddenJump, KeptJump, Piece, Shot
 from ...engine.errors import SettingsError
-from ...scene.blender.actions import get_scene_fps
+from ...scene.blender.animation.actions import get_scene_fps
 from ...scene.direct import stored_shots
-from ..items import get_active
-from ..typed import settings_of
+from ..property_access import get_active, settings_of
 
 _SAME = 1e-3  # seconds by which the reported time of a kept jump may differ
 _AROUND = 2.5  # seconds before and after a forbidden jump that are solved anew

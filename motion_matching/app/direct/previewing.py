@@ -13,21 +13,22 @@ import bpy
 from mathutils import Matrix
 
 from ...engine.direct.director import Director
-from ...engine.direct.shot import Shot
+from ...engine.direct.shot.shot import Shot
 from ...engine.direct.sketch import Sketch, Way, compute_way
 from ...engine.errors import MotionMatchingError
 from ...engine.progress import ReportProgress
-from ...scene.blender.actions import get_scene_fps
+from ...scene.blender.animation.actions import get_scene_fps
 from ...scene.blender.handle import Handle
 from ...scene.staging.placements import is_animated
 from .. import callbacks
-from ..build import load_or_build_steps
-from ..characters import get_armature, resolve_armature
+from ..character.characters import get_armature, resolve_armature
+from ..database.build import load_or_build_steps
+from ..marks import marks, outcomes, shots
+from ..property_access import settings_of
 from ..runtime import runtime
 from ..settings import get_performer_settings
 from ..steps import Steps, run_in_background_steps
-from ..typed import settings_of
-from . import marks, outcomes, shots, solving
+from . import solving
 
 _LOOKS, _WAITS = 0.1, 0.02  # seconds between two looks at the marks, and at the work
 _GONE = ("stale", "none", "elsewhere", "empty", "broken")  # kinds of status

@@ -11,34 +11,36 @@ from typing import NamedTuple
 
 import bpy
 
-from ...engine.control.contact_ranges import ContactRange
-from ...engine.control.settings import PerformerSettings
 from ...engine.database.database import Database
-from ...engine.direct import jump_table
 from ...engine.direct.conduct import describe_inside
 from ...engine.direct.director import Directed, Director
-from ...engine.direct.footage import Footage, make_footage
+from ...engine.direct.footage import jump_table
+from ...engine.direct.footage.footage import Footage, make_footage
+from ...engine.direct.footage.jump_table import JumpTable
 from ...engine.direct.improving import improve
-from ...engine.direct.jump_table import JumpTable
-from ...engine.direct.shot import Piece, Shot
+from ...engine.direct.shot.shot import Piece, Shot
 from ...engine.direct.sketch import Sketch, Way, compute_way
 from ...engine.direct.variations import find_variations
 from ...engine.errors import MotionMatchingError
+from ...engine.feet.contact_ranges import ContactRange
+from ...engine.performance.settings import PerformerSettings
 from ...engine.progress import ReportProgress
 from ...engine.takes import baking
-from ...scene.blender.actions import set_action
+from ...scene.blender.animation.actions import set_action
 from ...scene.direct import own_track, stored_shots
-from .. import callbacks, takes
-from ..build import load_or_build_steps
-from ..characters import get_armature
-from ..library import get_library
+from .. import callbacks
+from ..character.characters import get_armature
+from ..database.build import load_or_build_steps
+from ..database.library import get_library
+from ..marks import marks, outcomes, shots
+from ..marks.shots import Noted, Request
+from ..property_access import settings_of
 from ..runtime import runtime
 from ..settings import get_performer_settings
 from ..steps import EndedEarly, Steps, run_in_background_steps
-from ..takes import BakeRequest, TakePart
-from ..typed import settings_of
-from . import flipping, marks, outcomes, shots
-from .shots import Noted, Request
+from ..takes import take_actions
+from ..takes.take_actions import BakeRequest, TakePart
+from . import flipping
 
 _NAME = "Directed"
 BuildRequest = Callable[[bpy.types.Object, Database], Request]
@@ -242,25 +244,25 @@ def _find_contacts(done: Directed, database: Database) -> _Solved:
 
 def _prepare_steps(
     obj: bpy.types.Object, request: Request, solved: _Solved, database: Database
-) -> Steps[takes.Bake]:
+) -> Steps[take_actions.Bake]:
     """Return a function that bakes a solved take. Ending early does not stop it, because it is
     solved.
     """
     part = TakePart(solved.done.take.performance, request.frame)
     asked = BakeRequest(_NAME, (part,), solved.ranges)
-    steps = takes.prepare_take_steps(obj, asked, solved.done.take, solved.ranges, database)
+    steps = take_actions.prepare_take_steps(obj, asked, solved.done.take, solved.ranges, database)
     while True:
         try:
             progress = next(steps)
         except StopIteration as done:
-            bake: takes.Bake = done.value
+            bake: take_actions.Bake = done.value
             return bake
         with suppress(EndedEarly):
             yield progress
 
 
 def _bake_all(
-    obj: bpy.types.Object, request: Request, found: _Found, bakes: Sequence[takes.Bake]
+    obj: bpy.types.Object, request: Request, found: _Found, bakes: Sequence[take_actions.Bake]
 ) -> str:
     """Bake solved takes, note what became of the first one's marks, and describe that."""
     solved = found.solved
@@ -295,7 +297,7 @@ def _describe_variations(last: str, found: int, asked: int) -> list[str]:
 
 
 def _bake(
-    obj: bpy.types.Object, request: Request, solved: _Solved, bake: takes.Bake
+    obj: bpy.types.Object, request: Request, solved: _Solved, bake: take_actions.Bake
 ) -> tuple[bpy.types.Action, float]:
     """Bake a solved take with its shot; return the action and its seconds."""
     data = obj.animation_data

@@ -5,19 +5,6 @@ from typing import TYPE_CHECKING
 from ...engine.lazy import load_on_use
 
 if TYPE_CHECKING:
-    from . import (
-        alerts,
-        changes,
-        display_transform,
-        endings,
-        host,
-        performing,
-        recorded_takes,
-        steering,
-        tag_requests,
-        tick_rate,
-        timeline,
-        tuning,
-    )
+    from . import endings, host, performing, steering, tag_requests, tuning
 else:
     __getattr__ = load_on_use(__name__)

@@ -8,12 +8,12 @@ from ...engine.control.performer import Frame
 from ...engine.database import statistics
 from ...engine.database.database import Database
 from ...engine.maths.planar import rotate_xy
-from ...scene.controls.control_writer import ControlWriter
+from ...scene.controls.live.control_writer import ControlWriter
 from ...scene.staging.marker_writer import MarkerWriter
 from ...scene.writing.channel_writer import ChannelWriter
-from ..controls import LEAST_RATE
+from ..character.controls import LEAST_RATE
 from ..preferences import ROOT
-from ..warnings import Button, WarningItem
+from ..strip.warnings import Button, WarningItem
 
 _MATCH = Button("Match Speeds to Data", "motion_matching.match_speeds", "DRIVER_DISTANCE")
 _ADD = Button("Add Motion", "MOTION_MATCHING_MT_add_sources", "ADD")

@@ -8,10 +8,10 @@ import bpy
 
 from ...engine.database.database import Database
 from ...live.session import Session
-from .. import features
+from ..controller import features
+from ..controller.training import get_training_request
+from ..property_access import settings_of
 from ..settings import get_controller_state
-from ..training import get_training_request
-from ..typed import settings_of
 
 _OTHER_FEATURES = (
     "Features were added, removed or changed: the session keeps its own until you restart it."

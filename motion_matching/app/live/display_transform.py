@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...engine.control.ground import Wall
 from ...engine.control.performer import Frame, Placement
+from ...engine.ground.ground import Wall
 from ...engine.maths.planar import rotate_xy
 from ...live.session import Session
 

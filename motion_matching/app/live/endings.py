@@ -13,11 +13,11 @@ from typing import Any
 import bpy
 
 from ... import app, live, scene  # whose modules load on use: every undo calls this
-from ...engine import own_files
 from ...engine.errors import MotionMatchingError
+from ...engine.files import own_files
 from .. import callbacks
+from ..property_access import settings_of
 from ..runtime import runtime
-from ..typed import settings_of
 
 
 def end_by_undo() -> None:
@@ -55,16 +55,16 @@ def _recover_unless_present(path: Path) -> list[str]:
     parts = (part for action in takes for part in recording.read_recorded_parts(action))
     if any((part["frame"], part["lead_in"], part["performance"]) == same for part in parts):
         own_files.remove(path)
-        app.recordings.refresh()
+        app.takes.recordings.refresh()
         return []
-    return [app.recordings.recover(path).name]
+    return [app.takes.recordings.recover(path).name]
 
 
 def clean_up() -> None:
     """Remove evaluation copies and traces of a session that undo or a file has brought back."""
-    scene.blender.evaluation.remove_evaluation_copies()
+    scene.blender.evaluation.evaluation.remove_evaluation_copies()
     if runtime.live is None:
-        scene.controls.proxy_writer.remove_proxies()
+        scene.controls.live.proxy_writer.remove_proxies()
         scene.writing.recording.restore_abandoned_poses()
 
 

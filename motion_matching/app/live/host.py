@@ -15,31 +15,32 @@ from typing import Any
 
 import bpy
 
-from ...engine.control.ground import Wall
 from ...engine.control.performer import Placement
-from ...engine.control.settings import PerformerSettings
 from ...engine.database.database import Database
 from ...engine.errors import MotionMatchingError, SettingsError
 from ...engine.field.field_controller import FieldController
 from ...engine.field.method import Decision
-from ...live.inputs.keyboard import Keyboard
-from ...live.inputs.path import PathInput
-from ...live.inputs.target import PointInput
+from ...engine.ground.ground import Wall
+from ...engine.performance.settings import PerformerSettings
+from ...live.inputs.devices.keyboard import Keyboard
+from ...live.inputs.leaders.path import PathInput
+from ...live.inputs.leaders.target import PointInput
 from ...live.session import Session
 from ...scene.blender.handle import Handle
-from ...scene.controls.control_writer import ControlWriter
-from ...scene.controls.proxy_writer import ProxyWriter
+from ...scene.controls.live.control_writer import ControlWriter
+from ...scene.controls.live.proxy_writer import ProxyWriter
 from ...scene.reading.moving_pose import PoseReader
 from ...scene.staging import placements
 from ...scene.writing import recording
-from .. import callbacks, preferences, recordings
-from ..controls import LEAST_RATE
-from ..frame_numbers import find_first_frames
+from .. import callbacks, preferences
+from ..character.controls import LEAST_RATE
+from ..database.frame_numbers import find_first_frames
+from ..property_access import settings_of
 from ..runtime import Trail, runtime
 from ..settings import get_performer_settings
-from ..takes import find_free_name, list_take, read_parts
-from ..typed import settings_of
-from ..warnings import LIVE_KINDS, WarningItem, forget_resolved
+from ..strip.warnings import LIVE_KINDS, WarningItem, forget_resolved
+from ..takes import recordings
+from ..takes.take_actions import find_free_name, list_take, read_parts
 from . import display_transform, steering, tag_requests, timeline
 from .alerts import Alerts, check_rig
 from .changes import ChangeDetector

@@ -6,29 +6,29 @@ from collections.abc import Callable
 
 import bpy
 
-from ...engine.control.ground import Ground
 from ...engine.control.method import Method
 from ...engine.control.performer import Performer, Placement
-from ...engine.control.settings import PerformerSettings
 from ...engine.database.database import Database
 from ...engine.errors import RigError
 from ...engine.field.field_controller import get_field_controller
+from ...engine.ground.ground import Ground
+from ...engine.performance.settings import PerformerSettings
 from ...live.inputs.base import Input, Start
-from ...live.inputs.keyboard import Keyboard
+from ...live.inputs.devices.keyboard import Keyboard
 from ...live.session import Session
-from ...scene.blender.actions import get_scene_fps
-from ...scene.controls.control_writer import ControlWriter
+from ...scene.blender.animation.actions import get_scene_fps
+from ...scene.controls.live.control_writer import ControlWriter
 from ...scene.reading.moving_pose import PoseReader, is_at_rest
 from ...scene.rig.root_target import RootTarget
 from ...scene.writing.pose_writer import PoseWriter
-from .. import controls
-from ..build import load_or_build_steps
-from ..characters import get_armature, get_root_target
-from ..insight import map_database_steps
+from ..character import controls
+from ..character.characters import get_armature, get_root_target
+from ..controller.training import ChosenMethod
+from ..database.build import load_or_build_steps
+from ..insight.data_insight import map_database_steps
+from ..property_access import settings_of
 from ..settings import get_performer_settings, read_ground
 from ..steps import Steps, run_in_background_steps
-from ..training import ChosenMethod
-from ..typed import settings_of
 from . import host
 from .host import LiveSession
 

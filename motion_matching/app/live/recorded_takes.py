@@ -13,13 +13,13 @@ from ...live.inputs.base import Start
 from ...live.recorder import RecordingPlan
 from ...live.rest import RestPlan
 from ...live.session import Session
-from ...scene.blender.actions import get_scene_fps
-from ...scene.blender.curves import ON_KEY
+from ...scene.blender.animation.actions import get_scene_fps
+from ...scene.blender.animation.curves import ON_KEY
 from ...scene.blender.handle import Handle
 from ...scene.reading.moving_pose import PoseReader, read_path_start
 from ...scene.writing.recording import find_base_take
-from .. import recordings
-from ..typed import settings_of
+from ..property_access import settings_of
+from ..takes import recordings
 from . import timeline
 
 _ENDINGS = {

@@ -9,26 +9,26 @@ from typing import Any, TypeVar
 
 import bpy
 
-from ...engine.control import performance
-from ...engine.control.ground import Ground
-from ...engine.control.performance import Performance
 from ...engine.control.performer import Placement
-from ...engine.control.settings import PerformerSettings
 from ...engine.errors import SettingsError
+from ...engine.ground.ground import Ground
+from ...engine.performance import performance
+from ...engine.performance.performance import Performance
+from ...engine.performance.settings import PerformerSettings
 from ...live.inputs.base import Input
-from ...live.inputs.controls import PUSH_SPEED
-from ...live.inputs.devices import Device
-from ...live.inputs.guided import GuidedInput
-from ...live.inputs.keyboard import Keyboard
-from ...live.inputs.path import PathInput
-from ...live.inputs.replay import ReplayInput
-from ...live.inputs.steering import SteeringInput
-from ...live.inputs.target import PointInput, TargetInput
-from ...scene.blender.actions import get_scene_fps
+from ...live.inputs.devices.controls import PUSH_SPEED
+from ...live.inputs.devices.devices import Device
+from ...live.inputs.devices.keyboard import Keyboard
+from ...live.inputs.devices.steering import SteeringInput
+from ...live.inputs.leaders.guided import GuidedInput
+from ...live.inputs.leaders.path import PathInput
+from ...live.inputs.leaders.replay import ReplayInput
+from ...live.inputs.leaders.target import PointInput, TargetInput
+from ...scene.blender.animation.actions import get_scene_fps
 from ...scene.blender.handle import Handle
 from ...scene.staging import placements
-from ..takes import read_parts
-from ..typed import settings_of
+from ..property_access import settings_of
+from ..takes.take_actions import read_parts
 
 Leader = TypeVar("Leader", bound=Input)
 

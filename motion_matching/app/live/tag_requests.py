@@ -8,10 +8,11 @@ from typing import Any
 import bpy
 
 from ...engine.database.database import Database
-from ...engine.database.tags import parse_names
-from .. import callbacks, status
-from ..characters import get_active_armature
-from ..warnings import Button, WarningItem
+from ...engine.database.tags.tags import parse_names
+from .. import callbacks
+from ..character.characters import get_active_armature
+from ..database import status
+from ..strip.warnings import Button, WarningItem
 
 
 class TagRequest:

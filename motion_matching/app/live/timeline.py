@@ -6,7 +6,7 @@ import contextlib
 
 import bpy
 
-from ...scene.blender.actions import get_scene_fps
+from ...scene.blender.animation.actions import get_scene_fps
 
 LEAP = 2.0  # seconds: playback that drops frames does not leave out as many at once
 

@@ -6,22 +6,22 @@ from collections.abc import Sequence
 
 import bpy
 
-from ...engine.control.ideal import Ideal
+from ...engine.control.method import Ideal
 from ...engine.control.performer import Performer
-from ...engine.control.settings import PerformerSettings
 from ...engine.database.database import Database
 from ...engine.errors import MotionMatchingError
+from ...engine.performance.settings import PerformerSettings
 from ...engine.progress import run_to_end
-from ...live.inputs.devices import Device
-from ...live.inputs.keyboard import Keyboard
+from ...live.inputs.devices.devices import Device
+from ...live.inputs.devices.keyboard import Keyboard
 from ...live.session import Session
-from ...scene.blender.actions import get_scene_fps
+from ...scene.blender.animation.actions import get_scene_fps
 from ...scene.staging.marker_writer import MarkerWriter
-from ..characters import get_placement
-from ..content import content_steps
+from ..character.characters import get_placement
+from ..database.content import content_steps
+from ..database.stored_databases import find_database
+from ..property_access import settings_of
 from ..settings import get_performer_settings, read_ground
-from ..stored import find_database
-from ..typed import settings_of
 from . import host, steering
 from .host import LiveSession
 

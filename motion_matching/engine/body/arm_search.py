@@ -8,7 +8,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
-from ..motion.skeleton import Skeleton
+from ..skeleton.skeleton import Skeleton
 from .sampled_body import measure_bones
 
 _ASIDE = 0.03  # of the body's height: a branch farther from the middle belongs to a side

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..bvh.bvh import compute_blender_axes
+from ..bvh.bvh_text import AXES
 from ..errors import RigError
-from ..maths import quat
-from ..motion.bvh import compute_blender_axes
-from ..motion.bvh_text import AXES
+from ..maths.rotations import quat
 from ..motion.clip import Clip
 from . import rig
 from .rig import Roles

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..maths import quat
-from ..motion.bone_names import find_counterpart, split_side
+from ..maths.rotations import quat
 from ..motion.clip import Clip
-from ..motion.skeleton import Skeleton
+from ..skeleton.bone_names import find_counterpart, split_side
+from ..skeleton.skeleton import Skeleton
 from .body_subset import is_end, is_helper
 from .named_bones import NamedBones
 from .published_rigs import ARM_PARTS

@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ..errors import RigError
-from ..motion.bone_names import join_quoted
 from ..motion.clip import Clip
-from ..motion.skeleton import Skeleton
+from ..skeleton.bone_names import join_quoted
+from ..skeleton.skeleton import Skeleton
 from .body_plan import BodyPlan as BodyPlan
 from .body_plan import check_body_plan as check_body_plan
 from .body_search import BODY_ROLES, find_chains

@@ -8,8 +8,8 @@ from itertools import takewhile
 import numpy as np
 
 from ..errors import RigError
-from ..motion.bone_names import split_side, split_words
-from ..motion.skeleton import Skeleton
+from ..skeleton.bone_names import split_side, split_words
+from ..skeleton.skeleton import Skeleton
 from .arm_search import BodyShape, find_arms_by_shape, split_foreleg
 from .body_subset import BodySubset, sample_positions
 from .fingers import FINGERS, find_fingers_by_name, find_fingers_by_shape

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..maths import quat
-from ..motion.bone_names import split_words
+from ..maths.rotations import quat
 from ..motion.clip import Clip
-from ..motion.skeleton import Skeleton
+from ..skeleton.bone_names import split_words
+from ..skeleton.skeleton import Skeleton
 from .sampled_body import sample_frames
 
 # words in names of bones that move no part of the body by themselves

@@ -8,10 +8,10 @@ from itertools import combinations
 import numpy as np
 
 from ..errors import RigError
-from ..maths import quat
-from ..motion.bone_names import find_counterpart
+from ..maths.rotations import quat
 from ..motion.clip import Clip
-from ..motion.skeleton import Skeleton
+from ..skeleton.bone_names import find_counterpart
+from ..skeleton.skeleton import Skeleton
 from .rig import Roles, find_roles
 from .sampled_body import measure_bones, sample_frames
 

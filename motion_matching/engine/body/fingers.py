@@ -8,8 +8,8 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from ..motion.bone_names import split_side
-from ..motion.skeleton import Skeleton
+from ..skeleton.bone_names import split_side
+from ..skeleton.skeleton import Skeleton
 from .arm_search import BodyShape
 
 FINGERS = ("thumb", "index", "middle", "ring", "pinky")

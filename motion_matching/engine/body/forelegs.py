@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from ..motion.clip import Clip
-from ..motion.skeleton import Skeleton
+from ..skeleton.skeleton import Skeleton
 from .sampled_body import SampledBody, sample_frames
 
 # a rest pose that stands: its legs lead down and away from the trunk, as far as in the motion

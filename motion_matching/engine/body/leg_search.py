@@ -13,9 +13,9 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from ..errors import RigError
-from ..motion.bone_names import split_side
 from ..motion.clip import Clip
-from ..motion.skeleton import Skeleton
+from ..skeleton.bone_names import split_side
+from ..skeleton.skeleton import Skeleton
 from .forelegs import leave_out_arms
 from .published_rigs import LEG_PARTS
 from .sampled_body import SampledBody, crop_middles, estimate_facing, find_velocities

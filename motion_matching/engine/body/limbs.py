@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..errors import RigError
-from ..motion.skeleton import Skeleton
+from ..skeleton.skeleton import Skeleton
 from .body_roles import BodyRoles
 from .fingers import FINGERS as FINGERS
 from .named_bones import SIDE_WORDS, NamedBones

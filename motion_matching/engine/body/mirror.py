@@ -16,9 +16,9 @@ from itertools import pairwise, permutations, product
 import numpy as np
 
 from ..errors import RigError
-from ..maths import quat
+from ..maths.rotations import quat
 from ..motion.clip import Clip
-from ..motion.skeleton import Skeleton
+from ..skeleton.skeleton import Skeleton
 from .bone_pairs import find_bone_pairs
 from .rig import Roles, find_roles
 from .sampled_body import sample_frames

@@ -9,9 +9,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from ..motion.bone_names import cut_side, split_words
 from ..motion.clip import Clip
-from ..motion.skeleton import Skeleton
+from ..skeleton.bone_names import cut_side, split_words
+from ..skeleton.skeleton import Skeleton
 from .published_rigs import ARM_PARTS, LEG_PARTS, RIGS, list_parts
 from .sampled_body import sample_few_positions
 from .segment_starts import choose_starts, is_copy, walk_down

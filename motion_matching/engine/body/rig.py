@@ -14,12 +14,12 @@ from pathlib import Path
 
 import numpy as np
 
-from .. import json_files
 from ..errors import RigError
-from ..maths import quat
-from ..motion.bone_names import join_quoted
+from ..files import json_files
+from ..maths.rotations import quat
 from ..motion.clip import Clip
-from ..motion.skeleton import Skeleton
+from ..skeleton.bone_names import join_quoted
+from ..skeleton.skeleton import Skeleton
 from .forelegs import stands_on_wrists
 from .leg_search import find_roles_by_shape, label_legs
 from .named_bones import SIDE_WORDS, NamedBones, find_roles_by_name

@@ -6,9 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from ..motion.bone_names import split_side
 from ..motion.clip import Clip
-from ..motion.skeleton import Skeleton
+from ..skeleton.bone_names import split_side
+from ..skeleton.skeleton import Skeleton
 from .fingers import FINGERS
 from .named_bones import NamedBones
 from .published_rigs import ARM_PARTS, LEG_PARTS

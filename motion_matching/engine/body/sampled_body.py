@@ -8,9 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
-from ..maths import quat
+from ..maths.rotations import quat
 from ..motion.clip import Clip
-from ..motion.skeleton import Skeleton
+from ..skeleton.skeleton import Skeleton
 
 _MOST_FRAMES = 4000
 _MOST_CLIPS = 40

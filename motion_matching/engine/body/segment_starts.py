@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..motion.skeleton import Skeleton
+from ..skeleton.skeleton import Skeleton
 
 _ASIDE = 0.1  # of a segment's length: a bone that is no farther off it is a piece of it
 _SAME_PLACE = 0.01  # of a segment's length: bones that are no farther off lie in one place

@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import RigError
-from ..maths import quat
+from ..maths.rotations import quat
 from ..motion.clip import Clip
 from ..motion.conforming import find_sliding_bones, has_same_offsets, reorder
-from ..motion.skeleton import Skeleton
+from ..skeleton.skeleton import Skeleton
 from .limbs import Limbs, find_limbs
 from .rig import Roles, find_hips_forward, find_roles
 from .toe_ends import add_toe_ends, find_toe_ends, use_toe_ends

@@ -12,12 +12,12 @@ from string import ascii_letters
 
 import numpy as np
 
-from ..maths import quat
-from ..motion.bone_names import make_unique_names
+from ..maths.along_time import MOMENT, count_frames
+from ..maths.rotations import quat
 from ..motion.clip import Clip
 from ..motion.contacts import is_person
-from ..motion.skeleton import Skeleton
-from ..motion.smoothing import MOMENT, count_frames
+from ..skeleton.bone_names import make_unique_names
+from ..skeleton.skeleton import Skeleton
 from .rig import Roles
 from .sampled_body import sample_frames
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from ..maths import quat
+from ..maths.rotations import quat
 from .sampled_body import SampledBody
 
 UNLIKE = 0.1  # of a limb's length: bones of a pair of limbs differ by less, those of a tail by more

@@ -16,7 +16,7 @@ import math
 from ..maths.easing import clamp
 from ..maths.planar import wrap
 from ..maths.springs import compute_remainder
-from .settings import PerformerSettings
+from ..performance.settings import PerformerSettings
 from .trajectory import SimulationObject
 
 GroundPose = tuple[float, float, float]

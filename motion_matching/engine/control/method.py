@@ -9,16 +9,22 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from ..motion.skeleton import Skeleton
-from .footholds import Footing
-from .ground_ahead import ClimbSpeeds
-from .jump import Jump, MeasureSeams
-from .legs import LegGeometry
-from .looking import Gaze
-from .played_toes import PlayedToes
-from .settings import PerformerSettings
-from .start_state import MovingPose
+from ..blending.jump import Jump, MeasureSeams
+from ..feet.played_toes import PlayedToes
+from ..ground.footholds import Footing
+from ..ground.ground_ahead import ClimbSpeeds
+from ..legs.legs import LegGeometry
+from ..motion.simulation_bone import SIMULATION_BONE_NAME
+from ..performance.settings import PerformerSettings
+from ..performance.start_state import MovingPose
+from ..skeleton.skeleton import Skeleton
+from .life.looking import Gaze
 from .trajectory import TrajectoryPoint
+
+_BODY = Skeleton(
+    (SIMULATION_BONE_NAME,), np.array([-1]), np.zeros((1, 3)), np.array([[1.0, 0.0, 0.0, 0.0]])
+)
+_POSE = np.array([[0.0], [0.0], [0.0], [1.0], [0.0], [0.0], [0.0]], np.float32)
 
 
 class Goal(NamedTuple):
@@ -136,3 +142,40 @@ class Method(Protocol):
     def start_from(self, state: MovingPose) -> Motion: ...
     def advance(self, goal: Goal) -> Motion: ...
     def explain(self, count: int) -> Explanation | None: ...
+
+
+class Ideal:
+    """Moves to the trajectory's next point each tick, to try speeds and halflives without data."""
+
+    skeleton = _BODY
+    hips = 0
+    acceleration_limits = np.ones((2, 1), np.float32)
+    legs: tuple[LegGeometry, ...] = ()
+    gaze: Gaze | None = None
+
+    def __init__(self, fps: float) -> None:
+        self.fps = fps
+        self.trajectory_times, self.climbs = (1.0 / fps,), None
+
+    def apply(self, settings: PerformerSettings) -> None:
+        """Do nothing: no setting applies."""
+
+    def reset(self) -> Motion:
+        """Return a standing pose."""
+        return self._build_motion(np.zeros(3))
+
+    def start_from(self, state: MovingPose) -> Motion:
+        """Return a standing pose: there is no body to go on with."""
+        return self.reset()
+
+    def advance(self, goal: Goal) -> Motion:
+        """Return the motion to the trajectory's point."""
+        point = goal.trajectory[0]
+        return self._build_motion(self.fps * np.array([point.x, point.y, point.yaw]))
+
+    def explain(self, count: int) -> Explanation | None:
+        """Return None, as there is no search."""
+        return None
+
+    def _build_motion(self, root: np.ndarray) -> Motion:
+        return Motion(_POSE.copy(), root, np.zeros(0, bool), None, 0, 0.0)

@@ -9,25 +9,31 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..blending.inertialization import Inertializer
+from ..blending.jump import Jump, Seam
+from ..blending.transition_cost import Transition, measure_prices
+from ..feet.live.sized_feet import create_foot_lock
+from ..ground.ground import FLAT, Ground, is_flat
+from ..ground.ground_ahead import list_times, measure_rises
+from ..legs.joints import Joints
 from ..maths.planar import rotate_xy, wrap
+from ..motion.margins import MARGINS
+from ..performance.intent import Intent
+from ..performance.performance import Performance
+from ..performance.settings import PerformerSettings
+from ..performance.start_state import (
+    GroundPlace,
+    MovingPose,
+    StartState,
+    align_root,
+    compose_places,
+)
 from . import displacement
-from .breathing import Breathing
-from .ground import FLAT, Ground, is_flat
-from .ground_ahead import list_times, measure_rises
-from .inertialization import Inertializer
-from .intent import Intent
-from .joints import Joints
-from .jump import Jump, Seam
 from .label_blending import LabelBlending
-from .looking import Look
-from .margins import MARGINS
+from .life.breathing import Breathing
+from .life.looking import Look
 from .method import Goal, Method, Motion
-from .performance import Performance
-from .settings import PerformerSettings
-from .sized_feet import create_foot_lock
-from .start_state import GroundPlace, MovingPose, StartState, align_root, compose_places
 from .trajectory import PastTrajectory, SimulationObject, State, TrajectoryPoint
-from .transition_cost import Transition, measure_prices
 
 _ASIDE = math.radians(15.0)  # that a character may face aside of the object and still stand
 

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
 import numpy as np
 
+from ..blending.transition_cost import Transition, measure_prices
+from ..body.toe_ends import remove_toe_ends
 from ..maths.planar import rotate_xy
+from ..maths.rotations import quat
+from ..motion.clip import Clip
+from ..performance.performance import Performance, group_changes_by_tick
+from ..performance.settings import PerformerSettings
 from ..progress import ReportShare
-from .performance import Performance, group_changes_by_tick
+from ..skeleton.skeleton import Skeleton
+from .method import Explanation
 from .performer import Frame, Performer
-from .settings import PerformerSettings
-from .take import Take
 from .trajectory import SimulationObject
-from .transition_cost import Transition, measure_prices
 
 _CANDIDATE_COUNT = 3  # candidates recorded for each jump
 _AS_IN_FRAMES = (  # arrays of a take that are named as in its frames
@@ -88,3 +96,91 @@ def simulate(performance: Performance, settings: PerformerSettings, fps: float) 
         simulation.step(dt)
         path.append((simulation.x, simulation.y, simulation.yaw))
     return np.array(path)
+
+
+@dataclass(frozen=True)
+class Take:
+    """T ticks: poses (T, 7, B), whose bone 0 is the character in the world, and what explains them.
+
+    - `unlocked_poses` (T, 7, B): before the feet were locked; `locked` (T, L): the toes locked
+    - `frames` (T,) of the database, `jumped` (T,), `cost` (T,); what is shown is `shares` (T,) of a
+      frame later, from -0.5 to 0.5, and played at `rates` (T,)
+    - `prices` (T,) of the jumps in metre-seconds, not a number where there is none
+    - `character` and `simulation` (T, 3): x, y and yaw
+    - `apart` (T, 3): the step of the simulation object less that of the data, before reconciling
+    - `desired_velocity` (T, 2) and `desired_yaw` (T,); `blocked` (T,) where obstacles prevent it
+    - `contacts` (T, L) of the source frames
+    - `decisions`: the tick of each jump and the search behind it
+    """
+
+    name: str
+    skeleton: Skeleton
+    fps: float
+    poses: np.ndarray
+    unlocked_poses: np.ndarray
+    locked: np.ndarray
+    frames: np.ndarray
+    shares: np.ndarray
+    rates: np.ndarray
+    jumped: np.ndarray
+    cost: np.ndarray
+    prices: np.ndarray
+    character: np.ndarray
+    simulation: np.ndarray
+    apart: np.ndarray
+    desired_velocity: np.ndarray
+    desired_yaw: np.ndarray
+    blocked: np.ndarray
+    contacts: np.ndarray
+    decisions: tuple[tuple[int, Explanation], ...]
+    performance: Performance
+    settings: dict[str, Any]
+
+    @property
+    def frame_count(self) -> int:
+        return len(self.poses)
+
+    @property
+    def performer_settings(self) -> PerformerSettings:
+        """The settings that the take started with."""
+        return PerformerSettings().with_changes(self.settings)
+
+    def crop(self, start: int, stop: int | None = None) -> Take:
+        """Return the ticks start <= t < stop; the performance stays whole."""
+        stop = self.frame_count if stop is None else stop
+        decisions = tuple((at - start, why) for at, why in self.decisions if start <= at < stop)
+        arrays = {name: values[start:stop] for name, values in _get_tick_arrays(self).items()}
+        return replace(self, decisions=decisions, **arrays)
+
+    def to_clip(self) -> Clip:
+        """Return the poses as a clip of the source's bones, bone 0 being the simulation bone."""
+        poses = self.poses.transpose(0, 2, 1)
+        positions = np.ascontiguousarray(poses[..., :3])
+        rotations = quat.unroll(quat.normalize(poses[..., 3:]))
+        clip = Clip(self.name, self.skeleton, positions, rotations, self.fps)
+        return remove_toe_ends(clip)
+
+
+def join(parts: Sequence[tuple[int, Take]]) -> Take:
+    """Join takes, each given with its first tick; where two overlap, the later in the list counts.
+
+    Gaps hold the last pose. All else is that of the first take.
+    """
+    order = np.full(max(tick + take.frame_count for tick, take in parts), -1)
+    decisions: dict[int, Explanation] = {}
+    before = 0
+    for tick, take in parts:
+        covered = range(tick, tick + take.frame_count)
+        order[tick : covered.stop] = before + np.arange(take.frame_count)
+        before += take.frame_count
+        decisions = {at: why for at, why in decisions.items() if at not in covered}
+        decisions |= {tick + at: why for at, why in take.decisions}
+    order = order[np.maximum.accumulate(np.where(order < 0, 0, np.arange(len(order))))]
+    columns = [_get_tick_arrays(take) for _, take in parts]
+    arrays = {name: np.concatenate([c[name] for c in columns])[order] for name in columns[0]}
+    return replace(parts[0][1], decisions=tuple(sorted(decisions.items())), **arrays)
+
+
+def _get_tick_arrays(take: Take) -> dict[str, Any]:
+    """Return the arrays with a row per tick, by name."""
+    return {name: value for name, value in vars(take).items() if isinstance(value, np.ndarray)}

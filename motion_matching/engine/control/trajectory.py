@@ -13,13 +13,13 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ..ground.ground import FLAT, Ground, Point
 from ..maths.easing import clamp
 from ..maths.planar import wrap
 from ..maths.springs import compute_remainder, halflife_to_rate
 from ..motion.rest import AT_REST
-from .ground import FLAT, Ground, Point
-from .intent import FuturePath, Intent
-from .settings import PerformerSettings
+from ..performance.intent import FuturePath, Intent
+from ..performance.settings import PerformerSettings
 
 _STILL = 1e-3
 # seconds in which an object makes up for what it waited, if it may go fast enough, and metres that

@@ -1,32 +1,10 @@
-"""Databases: features, sources, tags, and the build that turns clips into arrays."""
+"""Databases: arrays of poses and features, with statistics of what they hold."""
 
 from typing import TYPE_CHECKING
 
 from ..lazy import load_on_use
 
 if TYPE_CHECKING:
-    from . import (
-        assembly,
-        auto_tags,
-        bearing,
-        bone_features,
-        build,
-        database,
-        fade_features,
-        features,
-        frame_names,
-        idles,
-        limits,
-        motion_table,
-        parts,
-        postures,
-        published_build,
-        retagging,
-        sources,
-        stances,
-        statistics,
-        tags,
-        thresholds,
-    )
+    from . import database, features, frame_names, gaits, limits, statistics, tags
 else:
     __getattr__ = load_on_use(__name__)

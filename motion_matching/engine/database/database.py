@@ -11,26 +11,26 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .. import array_files, json_files
 from ..body.rig import Roles
 from ..body.toe_ends import list_toe_ends, measure_size
 from ..errors import DatabaseError, MotionMatchingError, SettingsError
-from ..json_files import EntryError, expect_list, expect_number, expect_text
+from ..files import array_files, json_files
+from ..files.json_files import EntryError, expect_list, expect_number, expect_text
 from ..maths import planar
 from ..motion.rest import AT_REST
 from ..motion.simulation_bone import SimulationBoneSettings
-from ..motion.skeleton import Skeleton
+from ..skeleton.skeleton import Skeleton
 from . import gaits
-from .features import (
+from .features.features import (
     Normalization,
     Schema,
     compute_features,
     compute_normalization,
     schema_from_dict,
 )
+from .features.motion_table import MotionTable, differentiate
 from .limits import measure_peaks
-from .motion_table import MotionTable, differentiate
-from .tags import MOST_FRAMES, NO_ENTRY, NO_USE, RESERVED_TAGS, find_source_frame
+from .tags.tags import MOST_FRAMES, NO_ENTRY, NO_USE, RESERVED_TAGS, find_source_frame
 
 Derived = TypeVar("Derived")
 

@@ -11,9 +11,9 @@ import numpy as np
 
 from ..body.rig import Roles
 from ..body.toe_ends import measure_leg_lengths
-from ..control.settings import WALK_TO_RUN
 from ..motion.contacts import is_person
-from ..motion.skeleton import Skeleton
+from ..performance.settings import WALK_TO_RUN
+from ..skeleton.skeleton import Skeleton
 
 _LEG = 0.9  # metres from thigh to toe, of people who change at WALK_TO_RUN
 # share of the time for which feet stand that walk, of many legs and of two, of which toes count;

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..control.settings import Speeds
-from ..maths.runs import find_runs
+from ..maths.along_time import find_runs
 from ..motion.rest import AT_REST
+from ..performance.settings import Speeds
 from .database import Database
-from .tags import PREFER
+from .tags.tags import PREFER
 
 TURNING = 1.0  # rad/s from which the character turns: the sway of walking and running stays below
 DIRECTIONS = ("forward", "side", "back")

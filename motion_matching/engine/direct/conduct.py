@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ..control.take import Take
-from ..maths.runs import find_runs
-from .body_clearance import BodyDepths
-from .footage import Footage
-from .obstruction import Obstruction
-from .parts import get_part_places
-from .shot import HIPS, Mark, Shot
-from .wishes import CROUCHED
+from ..control.rollout import Take
+from ..maths.along_time import find_runs
+from .footage.footage import Footage
+from .limbs.body_parts import get_part_places
+from .obstacles.body_clearance import BodyDepths
+from .obstacles.obstruction import Obstruction
+from .search.frame_costs import CROUCHED
+from .shot.shot import HIPS, Mark, Shot
 
 _LONGEST_DIP = 0.5  # seconds that hips may be as low as in a crouch, as they are in a stumble
 _ASKED_AROUND = 1.0  # seconds on both sides of a moment of a source in which it decides on hips

@@ -9,39 +9,39 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from ..control.settings import PerformerSettings
-from ..control.take import Take
+from ..control.rollout import Take
 from ..database.frame_names import find_frame
-from ..database.idles import find_idle_runs
 from ..errors import SettingsError
+from ..facts.idles import find_idle_runs
 from ..maths import planar
+from ..performance.settings import PerformerSettings
 from ..progress import ReportShare
 from ..takes import takes as engine_takes
-from .anchors import Bounds, close_on_anchors, list_anchors
-from .beam import MOST_TURNED, Beam, SearchStart, ShotPlan, Wanted
-from .blocked import stop_before_obstacles
-from .closing import Anchor, Closed, compute_way
-from .conflicts import find_conflict, free_mark
-from .footage import Footage
-from .guide import Guide, make_guide
-from .jump_table import JumpTable
-from .limb_marks import is_leg, reach_marks
-from .obstruction import Obstruction
+from .fit.closing import Anchor, Closed, compute_way
+from .fit.exact_places import Bounds, close_on_anchors, list_anchors
+from .fit.revising import Revised, Revision, join_pieces, lay_pieces, revise
+from .fit.tempo import compute_rates, put_on_plan
+from .footage.footage import Footage
+from .footage.jump_table import JumpTable
+from .footage.scaling import shrink_settings, shrink_shot
+from .limbs.body_parts import place_roots, pose_hips, put_parts_back
+from .limbs.limb_marks import is_leg, reach_marks
+from .limbs.mark_poses import lay_poses, list_poses, plant_feet
+from .limbs.standing_places import stand_beside
+from .obstacles.blocked import stop_before_obstacles
+from .obstacles.obstruction import Obstruction
 from .outcomes import report_shot
-from .part_closing import follow_take, has_parts, track_parts
-from .parts import place_roots, pose_hips, put_parts_back
-from .playing import play
-from .poses import lay_poses, list_poses, plant_feet
-from .reach import leave_out_unreachable
-from .revising import Revised, Revision, join_pieces, lay_pieces, revise
-from .scaling import shrink_settings, shrink_shot
-from .seams import put_piece
-from .shot import Piece, Shot
+from .play.part_tracks import follow_take, has_parts, track_parts
+from .play.playing import play
+from .play.seams import put_piece
+from .search.beam import MOST_TURNED, Beam, SearchStart, ShotPlan, Wanted
+from .search.conflicts import find_conflict, free_mark
+from .search.frame_costs import collect_wishes
+from .search.guide import Guide, make_guide
+from .search.reach import leave_out_unreachable
+from .shot.shot import Piece, Shot
 from .shot_checks import check_shot
 from .sketch import Sketch, find_changed_span
-from .standing_beside import stand_beside
-from .tempo import compute_rates, put_on_plan
-from .wishes import collect_wishes
 
 _Told = TypeVar("_Told")  # what a closing tells besides
 TAKE_STATES, PREVIEW_STATES = 320, 80  # kept by the search

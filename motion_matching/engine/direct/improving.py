@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ..progress import ReportShare, report_part
 from .director import PREVIEW_STATES, TAKE_STATES, Directed, Director
-from .shot import Shot
+from .shot.shot import Shot
 
 
 def improve(

@@ -7,18 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from ..control.take import Take
+from ..control.rollout import Take
 from ..database.frame_names import find_frame, format_frame
 from ..maths import planar
 from .conduct import Conduct
-from .footage import Footage
-from .obstruction import Obstruction
-from .palms import measure_palm
-from .parts import find_bone, name_part
-from .poses import measure_pose
-from .reach import compute_reach, find_before
-from .routing import find_route
-from .shot import Mark, Shot
+from .footage.footage import Footage
+from .limbs.body_parts import find_bone, name_part
+from .limbs.mark_poses import measure_pose
+from .limbs.palms import measure_palm
+from .obstacles.obstruction import Obstruction
+from .obstacles.routing import find_route
+from .search.reach import compute_reach, find_before
+from .shot.shot import Mark, Shot
 
 _AROUND = 1.0  # seconds around a mark in which it may be passed
 _STRETCHED = 0.1  # metres up to which a limb that misses its height is just too short

@@ -6,19 +6,19 @@ from typing import Any
 
 import numpy as np
 
-from ..control.take import Take
+from ..control.rollout import Take
 from ..database.frame_names import find_frame, format_frame
 from ..maths import planar
-from .beam import ShotPlan
-from .closing import Closed
 from .conduct import Conduct
-from .footage import Footage
-from .guide import sample_path
-from .jump_table import JumpTable, find_runner_up
+from .fit.closing import Closed
+from .footage.footage import Footage
+from .footage.jump_table import JumpTable, find_runner_up
 from .mark_outcomes import MarkMeasures, conclude, round_off
-from .obstruction import Obstruction
-from .shot import KeptJump, Shot, Tempo, TimedPath
-from .side_steps import is_short_of_side_steps
+from .obstacles.obstruction import Obstruction
+from .search.beam import ShotPlan
+from .search.guide import sample_path
+from .search.side_steps import is_short_of_side_steps
+from .shot.shot import KeptJump, Shot, Tempo, TimedPath
 
 _PATH_MEAN, _PATH_USUAL, _PATH_MOST = 0.01, 0.025, 0.1  # metres: mean, in 95 %, and at most
 _PATH_FACING = np.radians(9.0)  # in 95 %

@@ -6,16 +6,16 @@ import itertools
 
 import numpy as np
 
-from ..control.ground import STEP, is_flat
-from ..control.settings import PerformerSettings
 from ..database.database import Database
 from ..database.frame_names import find_frame
 from ..errors import DatabaseError, SettingsError
-from .heights import can_walk
-from .obstruction import Obstruction
-from .parts import check_parts, find_mark_problem
-from .poses import find_pose
-from .shot import CHARACTER, HIPS, KeptJump, Mark, Shot, TimedPath
+from ..ground.ground import STEP, is_flat
+from ..performance.settings import PerformerSettings
+from .limbs.body_parts import check_parts, find_mark_problem
+from .limbs.mark_poses import find_pose
+from .obstacles.heights import can_walk
+from .obstacles.obstruction import Obstruction
+from .shot.shot import CHARACTER, HIPS, KeptJump, Mark, Shot, TimedPath
 
 _COMPARED = (("heading", "facing"), ("frame", "frame"), ("pose", "pose"))
 

@@ -8,21 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from ..control.footholds import measure_slopes
-from ..control.ground import (
-    FLAT,
-    Ground,
-    compute_step_height,
-    compute_step_heights,
-    follow_floor,
-)
+from ..ground.footholds import measure_slopes
+from ..ground.ground import FLAT, Ground, compute_step_height, compute_step_heights, follow_floor
 from ..maths import planar
-from ..maths.runs import find_runs
-from .beam import ShotPlan
-from .closing import Closed
-from .footage import Footage
-from .parts import get_part_places
-from .shot import Mark, Shot
+from ..maths.along_time import find_runs
+from .fit.closing import Closed
+from .footage.footage import Footage
+from .limbs.body_parts import get_part_places
+from .search.beam import ShotPlan
+from .shot.shot import Mark, Shot
 
 _AROUND, _FARTHEST = 4.0, 10.0  # seconds on both sides of a change: at least, and at most
 _BEYOND = 1.0  # seconds beyond the marks before and after

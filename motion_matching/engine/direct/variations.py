@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..control.take import Take
+from ..control.rollout import Take
 from ..database.database import Database
 from ..errors import SettingsError
 from ..progress import ReportShare, report_part
 from .director import TAKE_STATES, Directed, Director
-from .shot import MOST_VARIATIONS, Shot
+from .shot.shot import MOST_VARIATIONS, Shot
 
 _TRIES = 3  # seeds that are tried for each variation
 _SAME = 0.5  # seconds of a clip within which two takes show the same

@@ -1,8 +1,3 @@
-"""The feet of takes: tasks and limits of one problem, and the legs that its solution bends."""
+"""Feet: when they stand, where they land, and the numbers both live feet and bakes use."""
 
-from .body import FeetPlan, ToeMotion
-from .heels import measure_pitches
-from .planting import plant_feet
-from .sides import measure_sides
-
-__all__ = ("FeetPlan", "ToeMotion", "measure_pitches", "measure_sides", "plant_feet")
+__all__ = ("contact_ranges", "foot_rules", "live", "planting", "played_toes")

@@ -5,24 +5,6 @@ from typing import TYPE_CHECKING
 from ..lazy import load_on_use
 
 if TYPE_CHECKING:
-    from . import (
-        field_controller,
-        gaits,
-        ghosts,
-        integration,
-        method,
-        momentum,
-        neighbours,
-        notebook,
-        poses,
-        progress,
-        push,
-        quality,
-        states,
-        tasks,
-        training,
-        value_function,
-        value_iteration,
-    )
+    from . import field_controller, ghosts, method, states, training
 else:
     __getattr__ = load_on_use(__name__)

@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ..control.intent import Intent
 from ..control.method import Method
-from ..control.performance import Performance
-from ..control.settings import PerformerSettings
 from ..database.database import Database
 from ..errors import SettingsError
-from . import value_function
+from ..performance.intent import Intent
+from ..performance.performance import Performance
+from ..performance.settings import PerformerSettings
 from .method import MotionField
-from .neighbours import Metric
-from .value_function import ValueFunction
+from .states import value_function
+from .states.neighbours import Metric
+from .states.value_function import ValueFunction
 
 METRICS: Mapping[str, Callable[[Database], Metric]] = {
     "default": Metric.from_database,

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ..maths import quat
+from ..maths.rotations import quat
 
 _IN_A_ROW = 5  # neighbours
 # of the height of a body, between neighbours in a row, and from row to row

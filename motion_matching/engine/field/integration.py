@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..maths import component_quat
-from . import poses as algebra
-from .states import MotionStates, compute_root_step
+from ..maths.rotations import component_quat
+from .states import poses as algebra
+from .states.states import MotionStates, compute_root_step
 
 _AT_REST = np.array([0, 0, 0, 1, 0, 0, 0], np.float32)
 

@@ -28,24 +28,30 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..control.idling import Idling
-from ..control.jump import Jump, MeasureSeams, Seam
-from ..control.margins import MARGINS
+from ..blending.jump import Jump, MeasureSeams, Seam
+from ..control.label_blending import PlayedLabels
+from ..control.life.idling import Idling
 from ..control.method import Explanation, Goal, Motion
-from ..control.played_labels import PlayedLabels
-from ..control.played_toes import PlayedToes, blend_toes
-from ..control.settings import LARGEST_SPEED, PerformerSettings
-from ..control.start_state import MovingPose
-from ..database.character import find_played_toes, measure_character_gaze, measure_character_legs
 from ..database.database import Database
-from ..database.idles import find_idles
-from ..database.motion_limits import MotionLimits
-from ..maths import quat
+from ..facts.character import find_played_toes, measure_character_gaze, measure_character_legs
+from ..facts.idles import find_idles
+from ..facts.motion_limits import MotionLimits
+from ..feet.played_toes import PlayedToes, blend_toes
 from ..maths.easing import clamp
 from ..maths.planar import rotate_xy, wrap
-from ..motion.skeleton import Skeleton
-from .entries import Entries
-from .gaits import (
+from ..maths.rotations import quat
+from ..motion.margins import MARGINS
+from ..performance.settings import LARGEST_SPEED, PerformerSettings
+from ..performance.start_state import MovingPose
+from ..skeleton.skeleton import Skeleton
+from .integration import Step, compute_action_weights, integrate, keep_momentum
+from .momentum import Momentum, place_root
+from .notebook import OneField
+from .paths import TIMES, compute_travel, find_paths, foresee, rate
+from .progress import Progress
+from .push import Shove
+from .states.entries import Entries
+from .states.gaits import (
     SLOW,
     STANDING,
     build_neighbours,
@@ -53,22 +59,11 @@ from .gaits import (
     find_gait_states,
     find_played_chains,
 )
-from .integration import Step, compute_action_weights, integrate, keep_momentum
-from .momentum import Momentum, place_root
-from .neighbours import (
-    Metric,
-    Neighbours,
-    compute_similarity_weights,
-    measure_distances,
-)
-from .notebook import OneField
-from .paths import TIMES, compute_travel, find_paths, foresee, rate
-from .poses import add_joints, subtract_joints
-from .progress import Progress
-from .push import Shove
-from .states import MotionStates, compute_root_step
-from .tasks import STRAIGHT_AHEAD, TaskGoal, Tasks
-from .value_function import Clips, ValueFunction
+from .states.neighbours import Metric, Neighbours, compute_similarity_weights, measure_distances
+from .states.poses import add_joints, subtract_joints
+from .states.states import MotionStates, compute_root_step
+from .states.tasks import STRAIGHT_AHEAD, TaskGoal, Tasks
+from .states.value_function import Clips, ValueFunction
 
 _WIDER_SEARCH = 4  # times the neighbours that are considered when looking ahead
 _FURTHER_SHARE = 1 / 3  # share of the neighbours that may be further away

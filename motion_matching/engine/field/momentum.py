@@ -11,8 +11,8 @@ import math
 
 import numpy as np
 
-from ..control.joints import Joints
-from .neighbours import Neighbours
+from ..legs.joints import Joints
+from .states.neighbours import Neighbours
 
 # seconds in which half of a change of action shows; longer would delay answers
 _HALFLIFE = 0.03

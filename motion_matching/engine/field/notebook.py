@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from .integration import Step, compute_action_weights, integrate
-from .neighbours import Metric, Neighbours, compute_similarity_weights
-from .states import MotionStates
-from .tasks import TaskGoal, Tasks
-from .value_function import ValueFunction
+from .states.neighbours import Metric, Neighbours, compute_similarity_weights
+from .states.states import MotionStates
+from .states.tasks import TaskGoal, Tasks
+from .states.value_function import ValueFunction
 
 
 class FieldChoice(NamedTuple):

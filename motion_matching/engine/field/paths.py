@@ -14,7 +14,7 @@ import numpy as np
 from ..control.trajectory import TrajectoryPoint
 from ..database.database import Database
 from ..maths.planar import rotate, wrap
-from .states import MotionStates
+from .states.states import MotionStates
 
 # seconds ahead at which the object's path is known; the last gives the goal of values
 TIMES = (0.25, 0.5, 0.75, 1.0)

@@ -12,10 +12,10 @@ import math
 import numpy as np
 
 from ..body.rig import Roles
-from ..maths import quat
 from ..maths.planar import rotate_xy
-from ..motion.skeleton import Skeleton
-from .poses import add_joints, subtract_joints
+from ..maths.rotations import quat
+from ..skeleton.skeleton import Skeleton
+from .states.poses import add_joints, subtract_joints
 
 FULL = 2.0  # m/s: the push of full strength
 _BEND = 0.2  # radians of every joint of the spine

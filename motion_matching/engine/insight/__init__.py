@@ -5,19 +5,6 @@ from typing import TYPE_CHECKING
 from ..lazy import load_on_use
 
 if TYPE_CHECKING:
-    from . import (
-        coverage,
-        feature_strokes,
-        field_map,
-        frame_inspector,
-        inspection,
-        pictures,
-        plots,
-        pose_map,
-        raster,
-        strands,
-        take_sheet,
-        watching,
-    )
+    from . import coverage, frames, maps, plots, take_sheet
 else:
     __getattr__ = load_on_use(__name__)

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
 
-from .. import files
 from ..errors import SettingsError
+from ..files import file_paths
 
 WIDTH, HEIGHT, MARGIN = 560.0, 520.0, 50.0
 _STYLE = (
@@ -43,4 +43,4 @@ def write_pictures(pictures: Sequence[str], path: Path | str) -> None:
         f'<svg xmlns="http://www.w3.org/2000/svg" {size}><style>{_STYLE}</style>'
         f'<rect width="100%" height="100%" fill="#fff"/>{"".join(body)}</svg>\n'
     )
-    files.write_text(path, text, SettingsError)
+    file_paths.write_text(path, text, SettingsError)

@@ -16,13 +16,14 @@ from typing import Any
 import numpy as np
 
 from ..database.database import Database
-from . import field_map, strands
-from .coverage import SPEED_EDGES, TURN_EDGES, Coverage
-from .field_map import FieldMap
-from .inspection import Inspection
+from .coverage import strands
+from .coverage.coverage import SPEED_EDGES, TURN_EDGES, Coverage
+from .coverage.inspection import Inspection
+from .coverage.strands import sample_evenly
+from .maps import field_map
+from .maps.field_map import FieldMap
+from .maps.pose_map import PoseMap
 from .pictures import HEIGHT, MARGIN, WIDTH, make_label, make_picture, write_pictures
-from .pose_map import PoseMap
-from .strands import sample_evenly
 
 Array = np.ndarray
 METRE = 60.0  # units of the picture

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import SettingsError
-from ..files import replacing
+from ..files.file_paths import replacing
 
 Array = np.ndarray
 Colour = tuple[int, int, int]

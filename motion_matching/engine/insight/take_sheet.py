@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ..control.take import Take
-from ..maths import quat
+from ..control.rollout import Take
+from ..maths.rotations import quat
 from .raster import Colour, draw_line, make_paper, write_png
 
 Array = np.ndarray

@@ -5,19 +5,6 @@ from typing import TYPE_CHECKING
 from ..lazy import load_on_use
 
 if TYPE_CHECKING:
-    from . import (
-        cost_terms,
-        differences,
-        fitted_features,
-        flips,
-        length_search,
-        method,
-        moments,
-        price_choice,
-        search,
-        similar_frames,
-        support,
-        tempo,
-    )
+    from . import cost_terms, flips, method, price_choice
 else:
     __getattr__ = load_on_use(__name__)

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..control.performance import Performance
 from ..control.trajectory import TrajectoryPoint
 from ..database.database import Database
 from ..errors import SettingsError
+from ..performance.performance import Performance
 
 
 class TermContext(NamedTuple):

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from ..database.features import Schema
+from ..database.features.features import Schema
 from .length_search import LengthIndex
 from .search import FrameIndex
 

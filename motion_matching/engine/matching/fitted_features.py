@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..control.settings import PerformerSettings
 from ..database.database import Database
-from ..database.fade_features import DEFAULT_TIMES, FADE_KINDS, FadeTimes, combine
-from ..database.features import Schema, compute_features, compute_normalization
+from ..database.features.fade_features import DEFAULT_TIMES, FADE_KINDS, FadeTimes, combine
+from ..database.features.features import Schema, compute_features, compute_normalization
+from ..performance.settings import PerformerSettings
 
 
 class FittedFeatures:

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..control.method import Candidate
-from ..control.settings import PerformerSettings
-from ..control.take import Take
+from ..control.rollout import Take
 from ..database.database import Database
 from ..database.frame_names import format_frame
+from ..performance.settings import PerformerSettings
 
 _APART = 1.0 / 3.0  # seconds within which another frame is the same decision
 _STEPS = np.linspace(0.0, np.log(16.0), 65)  # logarithms of the ratios that are tried, and parts

@@ -10,31 +10,31 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..control.footholds import Footing
-from ..control.idling import Idling
-from ..control.jump import Jump, MeasureSeams, Seam
-from ..control.margins import MARGINS
+from ..blending.jump import Jump, MeasureSeams, Seam
+from ..control.label_blending import PlayedLabels
+from ..control.life.idling import Idling
 from ..control.method import Candidate, Explanation, Goal, Motion
-from ..control.played_labels import PlayedLabels
-from ..control.settings import PerformerSettings
-from ..control.start_state import MovingPose
 from ..control.trajectory import TrajectoryPoint
-from ..database.avoided_postures import price_frames
-from ..database.bearing import WalkBearing
-from ..database.character import (
+from ..database.database import Database
+from ..database.features.features import TRAJECTORY_KINDS, Schema
+from ..database.frame_names import find_frame
+from ..errors import DatabaseError, SettingsError
+from ..facts.avoided_postures import price_frames
+from ..facts.bearing import WalkBearing
+from ..facts.character import (
     find_played_toes,
     measure_character_gaze,
     measure_character_legs,
     measure_climb_speeds,
 )
-from ..database.database import Database
-from ..database.features import TRAJECTORY_KINDS, Schema
-from ..database.frame_names import find_frame
-from ..database.idles import find_idles, find_moving_frames, find_settling_frames
-from ..database.motion_limits import MotionLimits
-from ..errors import DatabaseError, SettingsError
+from ..facts.idles import find_idles, find_moving_frames, find_settling_frames
+from ..facts.motion_limits import MotionLimits
+from ..ground.footholds import Footing
+from ..motion.margins import MARGINS
 from ..motion.rest import AT_REST
-from ..motion.skeleton import Skeleton
+from ..performance.settings import PerformerSettings
+from ..performance.start_state import MovingPose
+from ..skeleton.skeleton import Skeleton
 from . import price_choice, similar_frames
 from .cost_terms import CostTerm, TermContext, check_terms, measure_terms
 from .differences import make_differences

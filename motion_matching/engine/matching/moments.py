@@ -10,12 +10,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..control.footholds import Footing
-from ..control.played_toes import LAND, MOVING, NEVER, PLACE, STAYS, UNTIL, PlayedToes
-from ..database.character import find_played_toes
 from ..database.database import Database
-from ..maths.component_quat import mix_poses
+from ..facts.character import find_played_toes
+from ..feet.played_toes import LAND, MOVING, NEVER, PLACE, STAYS, UNTIL, PlayedToes
+from ..ground.footholds import Footing
 from ..maths.planar import rotate_xy
+from ..maths.rotations.component_quat import mix_poses
 
 _EVEN = 1e-4  # of a tick: seconds of frames are rounded
 _WHOLE = 1.0 - 1e-9  # share from which the next frame is reached: shares are added up

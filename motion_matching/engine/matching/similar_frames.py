@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..control.start_state import MovingPose
 from ..database.database import Database
-from ..database.fade_features import FADE_KINDS
-from ..database.features import compute_features
-from ..database.motion_table import MotionTable
-from ..maths import quat
+from ..database.features.fade_features import FADE_KINDS
+from ..database.features.features import compute_features
+from ..database.features.motion_table import MotionTable
+from ..maths.rotations import quat
+from ..performance.start_state import MovingPose
 
 _CANDIDATES = 64  # frames whose whole bodies are compared with a pose to start from
 _VELOCITIES = 0.1  # seconds: a joint's velocity counts as where it leads within these

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..control.legs import LegGeometry
-from ..control.played_toes import PLACE, STAYS, UNTIL
+from ..feet.played_toes import PLACE, STAYS, UNTIL
+from ..legs.legs import LegGeometry
 from ..settings import tune
 
 

@@ -1,29 +1,10 @@
-"""Clips and what is made from them: skeletons, BVH files, contacts, simulation bones."""
+"""Clips and what is made from them: contacts, simulation bones, and limits of motion."""
 
 from typing import TYPE_CHECKING
 
 from ..lazy import load_on_use
 
 if TYPE_CHECKING:
-    from . import (
-        attachment,
-        bone_names,
-        bvh,
-        bvh_positions,
-        bvh_rate,
-        bvh_table,
-        bvh_text,
-        clip,
-        conforming,
-        contacts,
-        demo_clips,
-        performers,
-        resampling,
-        rest,
-        settings,
-        simulation_bone,
-        skeleton,
-        smoothing,
-    )
+    from . import clip, conforming, contacts, margins, rest, settings, simulation_bone
 else:
     __getattr__ = load_on_use(__name__)

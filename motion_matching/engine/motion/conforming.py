@@ -13,9 +13,9 @@ from dataclasses import replace
 import numpy as np
 
 from ..errors import RigError
-from ..maths import quat
+from ..maths.rotations import quat
+from ..skeleton.skeleton import Skeleton
 from .clip import Clip
-from .skeleton import Skeleton
 
 _SLIDES = 1e-3  # metres a bone may move in its parent and count as not animated
 _SAME = 1e-6  # metres, and quaternion components, that rounding leaves

@@ -11,9 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..maths.runs import find_runs
+from ..maths.along_time import compute_window, count_frames, find_runs
 from .settings import ContactSettings
-from .smoothing import compute_window, count_frames
 
 _NOTEBOOK_FPS = 30.0
 _PEOPLES_LEGS = (0.5, 1.35)  # metres from thigh to toe, of children and of tall adults

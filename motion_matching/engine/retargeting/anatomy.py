@@ -17,22 +17,15 @@ import numpy as np
 from ..body.body_roles import BodyRoles
 from ..body.limbs import LEGS, LimbBones, find_leg_carrier, get_first, list_limbs
 from ..errors import RigError
-from ..maths import quat
+from ..maths.rotations import quat
 from ..motion.clip import Clip
-from ..motion.skeleton import Skeleton
-from .finger_frames import find_finger_frames
-from .frame_axes import (
-    average,
-    draw_hinge,
-    draw_limb_hinge,
-    get_axis,
-    make_frames,
-    rotate,
-)
+from ..skeleton.skeleton import Skeleton
+from .frames.finger_frames import find_finger_frames
+from .frames.frame_axes import average, draw_hinge, draw_limb_hinge, get_axis, make_frames, rotate
+from .frames.neutral_pose import AHEAD, LEFT, UP, StandingPoses, sample_motion, stand_at_rest
+from .frames.soles import Sole, find_soles
+from .frames.trunk_stance import find_shoulders, find_turns_upright, find_upright_trunk
 from .loose_hips import LoosePelvis
-from .neutral_pose import AHEAD, LEFT, UP, StandingPoses, sample_motion, stand_at_rest
-from .soles import Sole, find_soles
-from .trunk_stance import find_shoulders, find_turns_upright, find_upright_trunk
 
 _BENT = np.radians(8.0)  # a joint that is bent more shows its hinge
 _STRAIGHT = 0.98  # cosine of the bend of an elbow in a stretched zero pose

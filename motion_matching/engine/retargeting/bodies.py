@@ -11,9 +11,9 @@ import numpy as np
 from ..body.body_roles import BodyPlan, BodyRoles, check_body_plan, find_body_roles
 from ..errors import RigError
 from ..motion.clip import Clip
-from ..motion.skeleton import Skeleton
+from ..skeleton.skeleton import Skeleton
 from .anatomy import Anatomy
-from .bone_mapping import NEEDED, BoneMapping, pair_roles
+from .pairs.bone_mapping import NEEDED, BoneMapping, pair_roles
 from .retarget import Retargeter
 from .settings import RetargetSettings
 

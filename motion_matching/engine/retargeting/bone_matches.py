@@ -9,7 +9,7 @@ import numpy as np
 
 from ..body.limbs import SIDES
 from .anatomy import Anatomy
-from .finger_frames import count_palm_bones, count_tips, list_finger_roles
+from .frames.finger_frames import count_palm_bones, count_tips, list_finger_roles
 
 _PARTS = ("upper", "lower", "end", "toe")
 

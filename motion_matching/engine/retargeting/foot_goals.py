@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..maths import quat
+from ..maths.along_time import compute_window, compute_windowed_minimum, count_frames_to, find_runs
 from ..maths.easing import smoothstep
-from ..maths.runs import count_frames_to, find_runs
-from ..motion.smoothing import compute_window, compute_windowed_minimum
-from .frame_axes import get_axis
+from ..maths.rotations import quat
+from .frames.frame_axes import get_axis
 
 _EASING = 0.12  # seconds from a contact until a foot in the air follows the leg's directions
 _SAME_FLOOR = 0.015  # of a leg's length: a contact this near to the floor is on it

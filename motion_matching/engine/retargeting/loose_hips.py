@@ -14,11 +14,11 @@ import numpy as np
 from ..body.body_roles import BodyRoles
 from ..body.limbs import LEGS, LimbBones, find_leg_carrier
 from ..body.rig import Roles
-from ..maths import quat
+from ..maths.rotations import quat
 from ..motion.clip import Clip
-from ..motion.skeleton import Skeleton
-from .frame_axes import make_frames
-from .partial_pose import WorldMotion
+from ..skeleton.skeleton import Skeleton
+from .frames.frame_axes import make_frames
+from .frames.partial_pose import WorldMotion
 
 _LOOSE = (
     0.04  # of the hips' width: hip joints that move more against their bone are not fixed to it

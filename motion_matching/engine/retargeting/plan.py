@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..body.limbs import ARMS, LEGS
-from ..maths import quat
+from ..maths.rotations import quat
 from .anatomy import Anatomy
 from .bone_matches import Match, match_bones
-from .partial_pose import Link, find_links
+from .frames.partial_pose import Link, find_links
 from .settings import RetargetSettings
 
 _LIMBS = ("collar", "upper_arm", "forearm", "hand", "fore_toe", "thigh", "shin", "foot", "toe")

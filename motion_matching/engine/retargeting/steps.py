@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from ..body.limbs import ARMS, LEGS
-from ..maths import quat
-from ..maths.two_bones import STRAIGHTEST, bend_to
+from ..legs.two_bones import STRAIGHTEST, bend_to
+from ..maths.rotations import quat
 from ..motion.clip import Clip
 from .foot_goals import (
     bend_toes,
@@ -20,9 +20,9 @@ from .foot_goals import (
     measure_mismatch,
     steady_pitch,
 )
-from .frame_axes import get_axis, rotate, slerp
-from .neutral_pose import UP, find_planted
-from .partial_pose import PartialPose, WorldMotion
+from .frames.frame_axes import get_axis, rotate, slerp
+from .frames.neutral_pose import UP, find_planted
+from .frames.partial_pose import PartialPose, WorldMotion
 from .plan import RetargetPlan, compute_limb_scale, list_shared_feet
 from .trunk_tilt import TILT_SLACK, find_tilt
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..maths import quat
+from ..maths.along_time import compute_window
 from ..maths.easing import smoothstep
-from ..motion.smoothing import compute_window
+from ..maths.rotations import quat
 from .foot_goals import smooth
-from .neutral_pose import UP
+from .frames.neutral_pose import UP
 
 TILT_SLACK = np.radians(4.0)  # by which a trunk may lean otherwise than the source's
 _MOST = np.radians(35.0)

@@ -8,19 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from ..control import contact_ranges
-from ..control.contact_ranges import ContactRange
-from ..control.fade import choose_fade
-from ..control.foot_rules import RULES
-from ..control.take import Take
-from ..database.character import measure_character_legs
+from ..blending.jump_fade import choose_fade
+from ..control.rollout import Take
 from ..database.database import Database
-from ..database.motion_limits import MotionLimits
 from ..errors import SettingsError
-from ..feet import FeetPlan, ToeMotion, measure_pitches, measure_sides, plant_feet
-from ..maths import planar, quat
-from ..maths.component_quat import mix_poses
-from ..maths.runs import find_runs
+from ..facts.character import measure_character_legs
+from ..facts.motion_limits import MotionLimits
+from ..feet import contact_ranges
+from ..feet.contact_ranges import ContactRange
+from ..feet.foot_rules import RULES
+from ..feet.planting import FeetPlan, ToeMotion, measure_pitches, measure_sides, plant_feet
+from ..maths import planar
+from ..maths.along_time import find_runs
+from ..maths.rotations import quat
+from ..maths.rotations.component_quat import mix_poses
 from ..motion.simulation_bone import GroundTrack
 from . import metrics, sizes
 from .bodies import BodyMotion, Frames

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ..control.carrying import Body, carry_on, move_places
-from ..control.performance import Performance
-from ..control.start_state import build_start_state
-from ..control.take import Take, join
-from ..database.character import measure_character_legs
+from ..control.continuation import Body, carry_on, move_places
+from ..control.rollout import Take, join
 from ..database.database import Database
-from ..maths import planar, quat
+from ..facts.character import measure_character_legs
+from ..maths import planar
+from ..maths.rotations import quat
+from ..performance.performance import Performance
+from ..performance.start_state import build_start_state
 
 _SAME = 0.03  # metres by which joints may be elsewhere than when a recording began
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ..control.margins import MARGINS
-from ..control.take import Take
+from ..control.rollout import Take
 from ..database.statistics import TURNING
 from ..maths import planar
-from ..maths.runs import find_parts, find_runs
+from ..maths.along_time import find_parts, find_runs
+from ..motion.margins import MARGINS
 from ..motion.rest import AT_REST
 from .bodies import BodyMotion, Frames
 

@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..control.performance import Performance
-from ..control.settings import PerformerSettings
-from ..database.auto_tags import NAMES as AUTO_TAGS
 from ..database.database import Database
-from ..database.tags import LOOP, NO_USE, RESERVED_TAGS, TagRange
+from ..database.tags.auto_tags import NAMES as AUTO_TAGS
+from ..database.tags.tags import LOOP, NO_USE, RESERVED_TAGS, TagRange
 from ..errors import DatabaseError, SettingsError
-from ..maths.runs import find_runs
+from ..maths.along_time import find_runs
+from ..performance.performance import Performance
+from ..performance.settings import PerformerSettings
 from ..progress import ReportShare
 from . import baking, takes
 from .comparison import MEASURES

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..control.take import Take
+from ..control.rollout import Take
 
 _SHARE = 0.1  # of the desired speed
 _AVERAGED = 0.2  # seconds over which velocities are averaged: steps are no pushes

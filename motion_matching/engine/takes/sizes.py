@@ -13,12 +13,12 @@ from dataclasses import replace
 import numpy as np
 
 from ..body.toe_ends import measure_size
-from ..control.contact_ranges import ContactRange
-from ..control.ground import FLAT, is_flat
-from ..control.sized_feet import SizedGround
-from ..control.take import Take
+from ..control.rollout import Take
 from ..database.database import Database
-from ..motion.skeleton import Skeleton
+from ..feet.contact_ranges import ContactRange
+from ..feet.live.sized_feet import SizedGround
+from ..ground.ground import FLAT, is_flat
+from ..skeleton.skeleton import Skeleton
 
 _ALIKE = 1e-3
 

@@ -11,17 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import files
+from ..blending.transition_cost import format_price
 from ..body import toe_ends
 from ..body.rig import Roles
-from ..control import performance as performances
-from ..control import rollout, scripts
+from ..bvh import bvh
+from ..control import rollout
 from ..control.method import Candidate, Explanation, Method
-from ..control.performance import Performance
 from ..control.performer import Performer
-from ..control.settings import LARGEST_SPEED, PerformerSettings
-from ..control.take import Take
-from ..control.transition_cost import format_price
+from ..control.rollout import Take
 from ..database.database import Database
 from ..database.statistics import (
     find_missing_speeds,
@@ -31,15 +28,18 @@ from ..database.statistics import (
     measure_turn_limit,
 )
 from ..errors import DatabaseError, MotionDataError, SettingsError
+from ..files import file_paths
+from ..files.own_files import make_temporary_folder
 from ..matching import flips
 from ..matching.method import MotionMatching
 from ..maths import planar
-from ..motion import bvh
-from ..motion.attachment import detach
 from ..motion.clip import Clip
 from ..motion.rest import AT_REST
-from ..motion.simulation_bone import SimulationBoneSettings
-from ..own_files import make_temporary_folder
+from ..motion.simulation_bone import SimulationBoneSettings, detach
+from ..performance import performance as performances
+from ..performance import scripts
+from ..performance.performance import Performance
+from ..performance.settings import LARGEST_SPEED, PerformerSettings
 from ..progress import ReportShare
 from . import baking, metrics, recovery
 from .bodies import BodyMotion, Frames, measure_body
@@ -346,7 +346,7 @@ def _make_range_body(database: Database, r: int) -> BodyMotion:
 
 def write_report(data: dict[str, Any], path: Path | str) -> None:
     """Write a report as JSON. Raises MotionDataError if that fails."""
-    files.write_text(path, json.dumps(data, indent=1), MotionDataError)
+    file_paths.write_text(path, json.dumps(data, indent=1), MotionDataError)
 
 
 def _summarize_prices(take: dict[str, Any]) -> list[str]:

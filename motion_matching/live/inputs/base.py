@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ...engine.control.intent import Intent
 from ...engine.control.performer import Placement
-from ...engine.control.start_state import StartState
+from ...engine.performance.intent import Intent
+from ...engine.performance.start_state import StartState
 
 
 class Start(NamedTuple):

@@ -12,7 +12,7 @@ import bpy
 import numpy as np
 
 from ...engine.errors import MotionDataError, MotionMatchingError, SettingsError
-from ...engine.files import replacing
+from ...engine.files.file_paths import replacing
 from ...engine.silence import silence_output
 
 SEEK_TABLE = 0x8F92EAB1  # the magic number at the end of a zstd seek table

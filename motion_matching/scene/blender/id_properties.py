@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.json_files import EntryError, expect_list, expect_number
+from ...engine.files.json_files import EntryError, expect_list, expect_number
 
 _MOST = 1e30  # of a number
 
@@ -17,7 +17,7 @@ def has(owner: Any, name: str) -> bool:
 
 
 def read(owner: Any, name: str) -> Any:
-    """Return a custom property as plain data, to be checked with `engine.json_files`.
+    """Return a custom property as plain data, to be checked with `engine.files.json_files`.
 
     Groups become dicts, arrays lists, and blocks stay. What is missing or no text is None.
     """

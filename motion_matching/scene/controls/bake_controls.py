@@ -11,19 +11,18 @@ import bpy
 import numpy as np
 
 from ...engine.errors import RigChangedError, RigError, SettingsError
-from ...engine.maths import quat
-from ...engine.motion.bone_names import join_quoted
-from ...engine.motion.clip import Clip
-from ...engine.motion.resampling import resample
+from ...engine.maths.rotations import quat
+from ...engine.motion.clip import Clip, resample
 from ...engine.progress import ShareSteps
-from ..blender import actions
-from ..blender.channels import STILL, find_unlocked_components, has_motion
-from ..blender.curves import build_bone_path, create_curve
-from ..blender.evaluation import EvaluationCopy, EvaluationCopyGone, compute_world_matrix
+from ...engine.skeleton.bone_names import join_quoted
+from ..blender.animation import actions
+from ..blender.animation.curves import build_bone_path, create_curve
+from ..blender.animation.smooth_keys import write_smooth_keys
+from ..blender.evaluation.channels import STILL, find_unlocked_components, has_motion
+from ..blender.evaluation.evaluation import EvaluationCopy, EvaluationCopyGone, compute_world_matrix
 from ..blender.handle import Handle
-from ..blender.rotation_modes import get_rotation_property, to_mode
-from ..blender.smooth_keys import write_smooth_keys
-from ..blender.transforms import REST, Transform, decompose_similarity
+from ..blender.transforms.rotation_modes import get_rotation_property, to_mode
+from ..blender.transforms.transforms import REST, Transform, decompose_similarity
 from ..rig.armature import compute_rest_frame
 from ..rig.carried import take_off_carrying
 from .control_rig import ControlRig, Switch, matches

@@ -9,12 +9,11 @@ import bpy
 import numpy as np
 
 from ...engine.errors import MotionDataError
-from ...engine.maths import quat
-from ...engine.motion.clip import Clip
-from ...engine.motion.resampling import resample
-from ..blender import actions
-from ..blender.evaluation import EvaluationCopy
-from ..blender.transforms import decompose_similarity
+from ...engine.maths.rotations import quat
+from ...engine.motion.clip import Clip, resample
+from ..blender.animation import actions
+from ..blender.evaluation.evaluation import EvaluationCopy
+from ..blender.transforms.transforms import decompose_similarity
 
 
 class Deviation(NamedTuple):

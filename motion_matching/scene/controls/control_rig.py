@@ -11,8 +11,8 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
-from ...engine import json_files, presets
-from ...engine.json_files import EntryError, expect_list, expect_object, expect_text
+from ...engine.files import json_files, presets
+from ...engine.files.json_files import EntryError, expect_list, expect_object, expect_text
 
 _SIDE = "{s}"
 _KINDS = ("leg", "arm")

@@ -8,12 +8,12 @@ import bpy
 import numpy as np
 
 from ...engine.errors import RigError
-from ...engine.maths import quat
-from ...engine.motion.bone_names import join_quoted
+from ...engine.maths.rotations import quat
 from ...engine.motion.clip import Clip
-from ...engine.motion.skeleton import Skeleton
-from ..blender.evaluation import compute_world_matrix
-from ..blender.transforms import Transform, decompose_similarity
+from ...engine.skeleton.bone_names import join_quoted
+from ...engine.skeleton.skeleton import Skeleton
+from ..blender.evaluation.evaluation import compute_world_matrix
+from ..blender.transforms.transforms import Transform, decompose_similarity
 from ..rig.armature import read_skeleton
 from .control_rig import ControlRig
 

@@ -12,9 +12,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from ...engine.maths import quat
+from ...engine.maths.rotations import quat
 from ...engine.progress import ShareSteps
-from ..blender.transforms import compose, invert
+from ..blender.transforms.transforms import compose, invert
 from .control_rig import ControlLimb, ControlRig
 from .pose_graph import PoseGraph
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ...engine.maths import quat
+from ...engine.maths.along_time import find_runs
 from ...engine.maths.easing import smoothstep
-from ...engine.maths.runs import find_runs
-from ..blender.rotation_modes import from_mode, to_mode
-from ..blender.transforms import Transform, compose, invert
+from ...engine.maths.rotations import quat
+from ..blender.transforms.rotation_modes import from_mode, to_mode
+from ..blender.transforms.transforms import Transform, compose, invert
 from .control_rig import ControlLimb
 from .pose_graph import PoseGraph
 

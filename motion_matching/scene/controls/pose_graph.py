@@ -15,10 +15,10 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...engine.maths import quat
-from ..blender.evaluation import compute_world_matrix
-from ..blender.rotation_modes import from_mode, get_rotation_property, to_mode_near
-from ..blender.transforms import Transform, compose, invert
+from ...engine.maths.rotations import quat
+from ..blender.evaluation.evaluation import compute_world_matrix
+from ..blender.transforms.rotation_modes import from_mode, get_rotation_property, to_mode_near
+from ..blender.transforms.transforms import Transform, compose, invert
 
 _NONE = 1e-5  # an influence that counts as none
 _AXES = MappingProxyType({"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)})

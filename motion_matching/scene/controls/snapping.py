@@ -9,8 +9,8 @@ from collections.abc import Collection, Mapping
 
 import numpy as np
 
-from ...engine.maths import quat
-from ..blender.transforms import Transform, compose, invert
+from ...engine.maths.rotations import quat
+from ..blender.transforms.transforms import Transform, compose, invert
 from .control_rig import ControlLimb, ControlRig
 from .effects import solve_limb
 from .pose_graph import PoseGraph

@@ -12,12 +12,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from ...engine.maths import quat
 from ...engine.maths.easing import smoothstep
+from ...engine.maths.rotations import quat
 from ...engine.motion.clip import Clip
 from ...engine.motion.contacts import PRESETS, find_contacts
 from ...engine.progress import ShareSteps
-from ..blender.transforms import Transform, compose
+from ..blender.transforms.transforms import Transform, compose
 from .control_rig import ControlLimb, ControlRig
 from .foot_roll import find_stances, split_foot
 from .pose_graph import PoseGraph

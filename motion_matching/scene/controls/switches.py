@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 
 from ..blender import id_properties
-from ..blender.curves import build_bone_path
+from ..blender.animation.curves import build_bone_path
 from .control_rig import ANY_BONE, ControlLimb, ControlRig, Switch
 
 

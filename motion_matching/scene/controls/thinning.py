@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...engine.maths import quat
+from ...engine.maths.along_time import find_runs
 from ...engine.maths.easing import smoothstep
-from ...engine.maths.runs import find_runs
+from ...engine.maths.rotations import quat
 from ...engine.progress import ShareSteps
-from ..blender.rotation_modes import from_mode, to_mode
-from ..blender.smooth_keys import evaluate_smooth_keys
-from ..blender.transforms import Transform
+from ..blender.animation.smooth_keys import evaluate_smooth_keys
+from ..blender.transforms.rotation_modes import from_mode, to_mode
+from ..blender.transforms.transforms import Transform
 from .effects import Effect, compute_places_steps
 from .pose_graph import PoseGraph
 

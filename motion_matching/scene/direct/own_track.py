@@ -9,7 +9,7 @@ from typing import Any
 
 import bpy
 
-from ..blender.actions import HAS_SLOTS, find_slot, get_untweaked_data
+from ..blender.animation.actions import HAS_SLOTS, find_slot, get_untweaked_data
 from .stored_shots import is_directed
 
 TRACK = "Directed"

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple, TypeVar
 
 import bpy
 
-from ...engine.array_files import LARGEST_VALUE
-from ...engine.direct import shot_file
-from ...engine.direct.shot import LONGEST_SHOT, KeptJump, Shot
+from ...engine.direct.shot import shot_file
+from ...engine.direct.shot.shot import LONGEST_SHOT, KeptJump, Shot
 from ...engine.errors import MotionMatchingError, SettingsError
-from ...engine.json_files import (
+from ...engine.files.array_files import LARGEST_VALUE
+from ...engine.files.json_files import (
     EntryError,
     expect_list,
     expect_name,
@@ -21,7 +21,7 @@ from ...engine.json_files import (
     parse,
 )
 from ..blender import id_properties
-from ..blender.actions import MAX_FRAME
+from ..blender.animation.actions import MAX_FRAME
 from ..blender.handle import fit_name
 
 SHOT = "motion_matching_shot"  # custom property of a directed take's action

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import bpy
 
-from ...engine.database.sources import BLEND, Source, get_ending
 from ...engine.errors import SettingsError
-from ..blender import actions
+from ...engine.sources.sources import BLEND, Source, get_ending
+from ..blender.animation import actions
 from ..blender.files import find_armature, find_named, format_names, open_blend
 from .imports import choose_if_several, import_clips
+from .markers import read_clip_tags
 from .sampling import SampledClip, sample
-from .tag_markers import read_clip_tags
 
 
 def read_blend_sources(

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from ...engine import json_files
+from ...engine.bvh.performers import LIMB, is_body
 from ...engine.errors import SettingsError
-from ...engine.motion.performers import LIMB, is_body
-from ...engine.own_files import make_temporary_folder
+from ...engine.files import json_files
+from ...engine.files.own_files import make_temporary_folder
 
 _MAGIC, _VERSION, _JSON = b"glTF", 2, b"JSON"
 _HUMANOID = "VRMC_vrm_animation"  # extension that names the nodes of a body

@@ -15,9 +15,10 @@ from mathutils import Matrix
 
 from ...engine.errors import SettingsError
 from ...engine.motion.simulation_bone import GroundTrack
-from ..blender import actions, curve_poses, id_properties, removal
-from ..blender.channels import OBJECT_GROUP
-from ..blender.keys import KeyTrack, thin_tracks
+from ..blender import id_properties, removal
+from ..blender.animation import actions, curve_poses
+from ..blender.animation.keys import KeyTrack, thin_tracks
+from ..blender.evaluation.channels import OBJECT_GROUP
 
 _SIZE = 0.4  # metres: of the drawn axes
 _MADE = "motion_matching_made"  # custom property of an empty made here: the action made with it

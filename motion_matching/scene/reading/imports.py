@@ -11,12 +11,12 @@ from typing import Any, TypeVar, cast
 
 import bpy
 
-from ...engine.database.sources import IMPORTED
 from ...engine.errors import MotionDataError
-from ...engine.motion.bone_names import join_quoted
 from ...engine.motion.clip import Clip
 from ...engine.silence import silence_output
-from ..blender import actions
+from ...engine.skeleton.bone_names import join_quoted
+from ...engine.sources.sources import IMPORTED
+from ..blender.animation import actions
 from .gltf_skins import find_rate, with_skins
 from .sampling import sample
 

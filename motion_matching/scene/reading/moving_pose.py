@@ -9,16 +9,16 @@ import bpy
 import numpy as np
 
 from ...engine.body.toe_ends import measure_leg_lengths
-from ...engine.control.start_state import GroundPlace, StartState, build_start_state
 from ...engine.database.database import Database
-from ...engine.maths import quat
 from ...engine.maths.planar import wrap
+from ...engine.maths.rotations import quat
 from ...engine.motion.clip import Clip
 from ...engine.motion.contacts import ContactSettings, find_contacts
 from ...engine.motion.simulation_bone import SIMULATION_BONE_NAME, compute_raw_track
-from ..blender import actions, curve_poses
-from ..blender.evaluation import EvaluationCopy
-from ..blender.transforms import (
+from ...engine.performance.start_state import GroundPlace, StartState, build_start_state
+from ..blender.animation import actions, curve_poses
+from ..blender.evaluation.evaluation import EvaluationCopy
+from ..blender.transforms.transforms import (
     Transform,
     compose,
     compute_local_poses,

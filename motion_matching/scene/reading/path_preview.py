@@ -12,7 +12,7 @@ import bpy
 import numpy as np
 
 from ...engine.body import rig
-from ...engine.maths import quat
+from ...engine.maths.rotations import quat
 from ...engine.motion.clip import Clip
 from ...engine.motion.simulation_bone import (
     GroundTrack,
@@ -20,11 +20,11 @@ from ...engine.motion.simulation_bone import (
     compute_raw_track,
     smooth_track,
 )
-from ...engine.motion.skeleton import Skeleton
 from ...engine.retargeting.loose_hips import stiffen_hips
-from ..blender import actions
-from ..blender.curve_poses import compute_static_matrix
-from ..blender.transforms import decompose_similarity
+from ...engine.skeleton.skeleton import Skeleton
+from ..blender.animation import actions
+from ..blender.animation.curve_poses import compute_static_matrix
+from ..blender.transforms.transforms import decompose_similarity
 
 
 @dataclass(frozen=True)

@@ -16,13 +16,13 @@ import bpy
 import numpy as np
 
 from ...engine.errors import MotionDataError, RigChangedError
-from ...engine.maths import quat
+from ...engine.maths.rotations import quat
 from ...engine.motion.clip import Clip
-from ...engine.motion.skeleton import Skeleton
-from ..blender import actions, curve_poses
-from ..blender.evaluation import EvaluationCopy, EvaluationCopyGone
+from ...engine.skeleton.skeleton import Skeleton
+from ..blender.animation import actions, curve_poses
+from ..blender.evaluation.evaluation import EvaluationCopy, EvaluationCopyGone
 from ..blender.handle import Handle, find_read_armature
-from ..blender.transforms import decompose_similarity
+from ..blender.transforms.transforms import decompose_similarity
 from ..rig.armature import read_rest_bytes, read_skeleton
 from ..rig.fitting import read_stored_rest
 

@@ -5,6 +5,6 @@ from typing import TYPE_CHECKING
 from ...engine.lazy import load_on_use
 
 if TYPE_CHECKING:
-    from . import checking, files, mending, onto, sources, targets, transfer, writing
+    from . import checking, files, onto, sources, targets, transfer, writing
 else:
     __getattr__ = load_on_use(__name__)

@@ -10,18 +10,17 @@ import bpy
 import numpy as np
 
 from ...engine.errors import MotionDataError, ResultError
-from ...engine.maths import quat
-from ...engine.motion.clip import Clip
-from ...engine.motion.resampling import resample
-from ...engine.motion.skeleton import Skeleton
+from ...engine.maths.rotations import quat
+from ...engine.motion.clip import Clip, resample
 from ...engine.progress import run_to_end
 from ...engine.retargeting.bodies import RetargetBody
-from ...engine.retargeting.result_check import ResultCheck, check_result
-from ...engine.retargeting.result_measure import SeenBody
-from ..blender import actions
-from ..blender.evaluation import EvaluationCopy, EvaluationCopyGone
+from ...engine.retargeting.result.result_check import ResultCheck, check_result
+from ...engine.retargeting.result.result_measure import SeenBody
+from ...engine.skeleton.skeleton import Skeleton
+from ..blender.animation import actions
+from ..blender.evaluation.evaluation import EvaluationCopy, EvaluationCopyGone
 from ..blender.handle import Handle, find_read_armature
-from ..blender.transforms import decompose_similarity, invert
+from ..blender.transforms.transforms import decompose_similarity, invert
 from ..reading.sampling import sample_steps
 from ..rig.carried import move_clip
 from .sources import find_origin

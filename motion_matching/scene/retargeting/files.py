@@ -8,11 +8,11 @@ from pathlib import Path
 
 import bpy
 
+from ...engine.bvh import bvh
+from ...engine.bvh.bvh_text import list_performers
 from ...engine.errors import MotionDataError, SettingsError
-from ...engine.files import describe_no_file
-from ...engine.motion import bvh
-from ...engine.motion.bvh_text import list_performers
-from ..blender import actions
+from ...engine.files.file_paths import describe_no_file
+from ..blender.animation import actions
 from ..blender.files import find_armature, open_blend
 from ..reading.blend_sources import find_chosen_actions
 from ..reading.imports import ENDINGS, Moved, choose_named, name_characters, read_imported

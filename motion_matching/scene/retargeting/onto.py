@@ -9,12 +9,12 @@ from pathlib import Path
 import bpy
 import numpy as np
 
-from ...engine.files import check_clashes
+from ...engine.files.file_paths import check_clashes
 from ...engine.progress import ReportProgress, ignore_progress
-from ...engine.retargeting.result_check import ResultCheck
-from ..blender import actions
+from ...engine.retargeting.result.result_check import ResultCheck
+from ..blender.animation import actions
 from ..blender.files import find_armature, open_blend, save_after
-from ..blender.transforms import Transform
+from ..blender.transforms.transforms import Transform
 from ..controls.check_baked import check_baked
 from ..rig.carried import move_clip
 from .checking import ResultReader, check_all_right

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import bpy
 import numpy as np
 
 from ...engine.errors import SettingsError
-from ...engine.maths import quat
+from ...engine.maths.rotations import quat
+from ...engine.mending.mending import mend_clip
 from ...engine.motion.clip import Clip
-from ..blender import actions
-from ..blender.evaluation import compute_world_matrix
+from ...engine.retargeting.bodies import group_by_skeleton
+from ...engine.sources.clip_checks import check_clip_roots
+from ...engine.sources.reel import BuildNote
+from ..blender.animation import actions
+from ..blender.evaluation.evaluation import compute_world_matrix
+from ..blender.evaluation.object_motion import find_steady_world, may_move, sample_world
 from ..blender.files import format_names, list_armatures
-from ..blender.object_motion import find_steady_world, may_move, sample_world
-from ..blender.transforms import Transform, decompose_similarity, invert
+from ..blender.transforms.transforms import Transform, decompose_similarity, invert
 from ..reading.sampling import SampledClip, sample, sample_steps
 from ..rig.carried import move_clip
 
@@ -116,3 +120,23 @@ def find_source_armature(
         f"This file has no armature for the action '{action.name}'; import or append its character "
         "first."
     )
+
+
+def mend_motions(
+    motions: Sequence[SourceMotion], keep_frames: bool = False
+) -> tuple[list[SourceMotion], list[BuildNote]]:
+    """Return motion without T-poses at its ends and with lost frames filled, and notes on it.
+
+    The notes also name other problems, as for a database. Actions keep their place in time, so one
+    without its first frame begins a frame later. With `keep_frames`, everything is only reported.
+    """
+    mended, notes = [], []
+    for motion in motions:
+        first, loop = motion.first_frame, motion.is_cyclic
+        found = mend_clip(motion.clip, first or 0, loop=loop, keep_frames=keep_frames)
+        later = None if first is None else first + found.skipped
+        mended.append(replace(motion, clip=found.clip, first_frame=later, skipped=found.skipped))
+        notes += found.notes
+    for group in group_by_skeleton(mended, lambda motion: motion.clip.skeleton):
+        notes += check_clip_roots([motion.clip for motion in group])
+    return mended, notes

@@ -10,13 +10,13 @@ import numpy as np
 
 from ...engine.errors import RigError
 from ...engine.motion.clip import Clip
-from ...engine.motion.skeleton import Skeleton
 from ...engine.retargeting.bodies import BoneNames, RetargetBody
-from ..blender import actions
+from ...engine.skeleton.skeleton import Skeleton
+from ..blender.animation import actions
 from ..controls.bake_controls import check_editable
 from ..controls.control_rig import ControlRig
 from ..controls.deform import read_skeleton_of
-from ..controls.find_controls import find_control_rig
+from ..controls.finding.find_controls import find_control_rig
 from ..reading.sampling import sample
 from ..rig.armature import check_armature, read_skeleton
 from ..rig.plan import check_follows_keys

@@ -9,9 +9,9 @@ from typing import Any
 from ...engine.motion.clip import Clip
 from ...engine.progress import ReportProgress, ignore_progress
 from ...engine.retargeting.bodies import BoneNames, RetargetBody, group_by_skeleton
-from ...engine.retargeting.bone_mapping import BoneMapping
-from ...engine.retargeting.report import measure_retargeted
-from ...engine.retargeting.result_check import ResultCheck
+from ...engine.retargeting.pairs.bone_mapping import BoneMapping
+from ...engine.retargeting.result.report import measure_retargeted
+from ...engine.retargeting.result.result_check import ResultCheck
 from ...engine.retargeting.settings import RetargetSettings
 from .sources import SourceMotion
 from .targets import Target

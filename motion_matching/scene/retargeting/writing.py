@@ -11,9 +11,9 @@ import bpy
 import numpy as np
 
 from ...engine.motion.clip import Clip
-from ...engine.motion.skeleton import Skeleton
 from ...engine.progress import ShareSteps, map_steps, run_to_end
-from ..blender import actions, playback
+from ...engine.skeleton.skeleton import Skeleton
+from ..blender.animation import actions, playback
 from ..blender.handle import Handle, fit_name
 from ..controls.bake_controls import ControlSettings, solve_bake_steps
 from ..rig.carried import move_clip

@@ -16,14 +16,14 @@ import bpy
 import numpy as np
 
 from ...engine.errors import RigError
-from ...engine.maths import quat
-from ...engine.motion.bone_names import split_side
+from ...engine.maths.rotations import quat
 from ...engine.motion.clip import Clip
-from ...engine.motion.skeleton import Skeleton
 from ...engine.names import to_readable
-from ..blender.evaluation import compute_world_matrix
-from ..blender.object_motion import find_steady_axes
-from ..blender.transforms import decompose_similarity
+from ...engine.skeleton.bone_names import split_side
+from ...engine.skeleton.skeleton import Skeleton
+from ..blender.evaluation.evaluation import compute_world_matrix
+from ..blender.evaluation.object_motion import find_steady_axes
+from ..blender.transforms.transforms import decompose_similarity
 from .bone_choice import choose_bones
 
 NAME_BYTES = 63  # Blender cuts longer names and numbers equal ones

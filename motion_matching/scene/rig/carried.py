@@ -7,10 +7,10 @@ from dataclasses import replace
 import bpy
 import numpy as np
 
-from ...engine.maths import quat
+from ...engine.maths.rotations import quat
 from ...engine.motion.clip import Clip
-from ..blender.object_motion import may_move, sample_world
-from ..blender.transforms import Transform, compose, decompose_similarity, invert
+from ..blender.evaluation.object_motion import may_move, sample_world
+from ..blender.transforms.transforms import Transform, compose, decompose_similarity, invert
 
 
 def take_off_carrying(

@@ -11,15 +11,21 @@ import bpy
 import numpy as np
 
 from ...engine.errors import RigError
-from ...engine.json_files import EntryError, expect_object
-from ...engine.maths import quat
+from ...engine.files.json_files import EntryError, expect_object
+from ...engine.maths.rotations import quat
 from ...engine.motion.conforming import has_same_offsets
 from ...engine.motion.simulation_bone import SIMULATION_BONE_NAME
-from ...engine.motion.skeleton import Skeleton
+from ...engine.skeleton.skeleton import Skeleton
 from ..blender import id_properties
-from ..blender.evaluation import compute_world_matrix
-from ..blender.object_motion import find_steady_axes
-from ..blender.transforms import Transform, compose, compose_matrices, decompose_similarity, invert
+from ..blender.evaluation.evaluation import compute_world_matrix
+from ..blender.evaluation.object_motion import find_steady_axes
+from ..blender.transforms.transforms import (
+    Transform,
+    compose,
+    compose_matrices,
+    decompose_similarity,
+    invert,
+)
 from .armature import (
     CHOOSE,
     BoneMap,

@@ -11,8 +11,8 @@ from ...engine.body.toe_ends import append_bones, remove_toe_ends
 from ...engine.errors import RigError
 from ...engine.motion.clip import Clip
 from ...engine.motion.conforming import find_sliding_bones
-from ...engine.motion.skeleton import Skeleton
-from ..blender.transforms import Transform, compose, invert
+from ...engine.skeleton.skeleton import Skeleton
+from ..blender.transforms.transforms import Transform, compose, invert
 from .armature import CHOOSE, BoneMap, to_blender_names
 from .fitting import ArmatureState, apply_armature_rest, compute_alignment, fit
 from .root_target import RootTarget, find_carriers, reparent, transfer_root_motion

@@ -13,11 +13,11 @@ from enum import Enum
 import numpy as np
 
 from ...engine.errors import RigError
-from ...engine.maths import quat
+from ...engine.maths.rotations import quat
 from ...engine.motion.clip import Clip
 from ...engine.motion.simulation_bone import SIMULATION_BONE_NAME
-from ...engine.motion.skeleton import Skeleton
-from ..blender.transforms import Transform, compose, invert
+from ...engine.skeleton.skeleton import Skeleton
+from ..blender.transforms.transforms import Transform, compose, invert
 from .armature import find_ground_bones
 
 _STILL = 1e-5  # metres and quaternion components within which a bone only rides on its parent

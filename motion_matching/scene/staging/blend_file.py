@@ -11,7 +11,7 @@ import bpy
 import numpy as np
 
 from ...engine.body.stance import Stance
-from ...engine.control.ground import Box, Wall
+from ...engine.ground.ground import Box, Wall
 from ...engine.motion.clip import Clip
 from ..blender.files import check_background, save_after
 from ..rig.root_target import RootTarget

@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...engine.motion.skeleton import Skeleton
+from ...engine.skeleton.skeleton import Skeleton
 from ..rig.armature import (
     compute_tails,
     find_ground_bones,

@@ -10,10 +10,10 @@ import bpy
 
 from ...engine.body.limbs import Limbs
 from ...engine.body.stance import Stance, find_stance
+from ...engine.bvh import bvh
 from ...engine.errors import MotionDataError
-from ...engine.motion import bvh
 from ...engine.motion.clip import Clip
-from ...engine.motion.skeleton import Skeleton
+from ...engine.skeleton.skeleton import Skeleton
 from ..rig.armature import compute_standing_rest, create_armature
 from ..rig.fitting import store_rest
 from .body import create_body

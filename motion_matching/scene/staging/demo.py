@@ -9,9 +9,9 @@ from typing import Any
 import bpy
 import numpy as np
 
+from ...engine.building.demo_clips import load_demo_skeleton
 from ...engine.motion.clip import Clip
-from ...engine.motion.demo_clips import load_demo_skeleton
-from ..blender import playback
+from ..blender.animation import playback
 from ..rig.armature import create_armature
 from ..rig.fitting import ArmatureState
 from ..writing.bake import bake

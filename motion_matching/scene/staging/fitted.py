@@ -13,9 +13,9 @@ import bpy
 import numpy as np
 
 from ...engine.body.limbs import Limbs
-from ...engine.maths import quat
-from ...engine.motion.demo_clips import load_demo_skeleton
-from ...engine.motion.skeleton import Skeleton
+from ...engine.building.demo_clips import load_demo_skeleton
+from ...engine.maths.rotations import quat
+from ...engine.skeleton.skeleton import Skeleton
 from .mannequin import create_mannequin_mesh, load_mannequin
 
 _SIDES = ("Left", "Right")

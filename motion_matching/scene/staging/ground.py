@@ -7,7 +7,8 @@ run into them; the others are floor if they face up, and ceilings otherwise.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +17,9 @@ import numpy as np
 from mathutils import Vector
 from mathutils.bvhtree import BVHTree
 
-from ...engine.control.ground import STEP, Point, Wall
 from ...engine.errors import SettingsError
+from ...engine.ground.ground import STEP, Ground, Point, Wall
+from ...engine.sources.sources import GroundObject, Source
 from ..blender.files import open_blend
 
 STEEPEST = math.cos(math.radians(50.0))  # the least Z of a floor's normal
@@ -218,3 +220,41 @@ def _clip_polygon(corners: list[list[float]], height: float, side: float) -> lis
             mix = over_a / (over_a - over_b)
             result.append([p + (q - p) * mix for p, q in zip(a, b, strict=True)])
     return result
+
+
+def list_files(sources: Sequence[Source]) -> list[Path]:
+    """Return the Blender files that hold grounds of sources, each once."""
+    grounds = (source.ground for source in sources)
+    return list(dict.fromkeys(one.file for one in grounds if isinstance(one, GroundObject)))
+
+
+def read_grounds(sources: Sequence[Source]) -> list[Source]:
+    """Return the sources with their grounds, as they are on the first frame of their scenes.
+
+    A Blender file is opened in place of the one that is open. Raises SettingsError for an object
+    that is missing or not shown, MotionDataError if a file cannot be opened.
+    """
+    floors: dict[GroundObject, Ground] = {}
+    for file in list_files(sources):
+        open_blend(file)
+        scene = bpy.context.scene
+        scene.frame_set(scene.frame_start)
+        for source in sources:
+            wanted = source.ground
+            if isinstance(wanted, GroundObject) and wanted.file == file and wanted not in floors:
+                floors[wanted] = _read(wanted, source.name)
+    return [
+        replace(source, ground=floors[source.ground])
+        if isinstance(source.ground, GroundObject)
+        else source
+        for source in sources
+    ]
+
+
+def _read(wanted: GroundObject, source: str) -> Ground:
+    try:
+        return read_object_floor(wanted.name)
+    except SettingsError as error:
+        raise SettingsError(
+            f"The ground of the source '{source}' cannot be read from {wanted.file}. {error}"
+        ) from None

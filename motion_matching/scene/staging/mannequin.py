@@ -12,8 +12,8 @@ from typing import NamedTuple
 import bpy
 import numpy as np
 
-from ...engine.motion.demo_clips import load_demo_skeleton
-from ...engine.motion.skeleton import Skeleton
+from ...engine.building.demo_clips import load_demo_skeleton
+from ...engine.skeleton.skeleton import Skeleton
 from ..rig.armature import to_blender_names
 from .body import create_skin
 from .stage import Colour, create_material

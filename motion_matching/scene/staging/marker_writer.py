@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 
 from ...engine.maths.planar import wrap
-from ..blender.channels import OBJECT_GROUP
+from ..blender.evaluation.channels import OBJECT_GROUP
 from ..blender.handle import Handle, find_posable
 from ..writing.channel_writer import Track
 

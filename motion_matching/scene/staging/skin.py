@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...engine.maths import quat
-from ...engine.motion.skeleton import Skeleton
+from ...engine.maths.rotations import quat
+from ...engine.skeleton.skeleton import Skeleton
 from ..rig.armature import find_ground_bones
 from .body import build_pieces
 

@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from ...engine.control.ground import Box, Wall
+from ...engine.ground.ground import Box, Wall
 
 Colour = tuple[float, float, float]
 

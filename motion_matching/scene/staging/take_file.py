@@ -8,12 +8,12 @@ from typing import Unpack
 
 import bpy
 
-from ...engine.control.contact_ranges import ContactRange
-from ...engine.control.take import Take
+from ...engine.control.rollout import Take
 from ...engine.database.database import Database
-from ...engine.files import check_clashes
+from ...engine.feet.contact_ranges import ContactRange
+from ...engine.files.file_paths import check_clashes
 from ..blender.files import find_armature, open_blend, save_after
-from ..reading import contact_markers
+from ..reading import markers
 from ..writing.bake import BakeOptions, bake
 from . import blend_file
 
@@ -37,7 +37,7 @@ def write_take(
     """
     check_clashes([("'onto'", onto)], [("'path'", path)])
     clip, legs = take.to_clip(), database.roles.leg_names
-    mark = contact_markers.make_marker_writer(ranges, legs, take.fps)
+    mark = markers.make_marker_writer(ranges, legs, take.fps)
     options["hips"] = database.role_names["hips"]
     if onto is None:
         options["root_bone"], options["track"] = "", None

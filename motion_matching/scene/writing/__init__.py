@@ -12,9 +12,7 @@ if TYPE_CHECKING:
         pose_guard,
         pose_writer,
         recording,
-        rigid,
         saved_pose,
-        splicing,
     )
 else:
     __getattr__ = load_on_use(__name__)

@@ -9,12 +9,13 @@ from typing import TypedDict
 import bpy
 import numpy as np
 
-from ...engine.maths import quat
-from ...engine.motion.clip import Clip
-from ...engine.motion.resampling import resample
-from ...engine.motion.skeleton import Skeleton
-from ..blender import actions, keys
-from ..blender.channels import (
+from ...engine.maths.rotations import quat
+from ...engine.motion.clip import Clip, resample
+from ...engine.skeleton.skeleton import Skeleton
+from ..blender.animation import actions, keys
+from ..blender.animation.curves import build_bone_path
+from ..blender.animation.keys import KeyTrack
+from ..blender.evaluation.channels import (
     OBJECT_GROUP,
     STILL,
     ObjectFrame,
@@ -22,10 +23,8 @@ from ..blender.channels import (
     find_unlocked_components,
     has_motion,
 )
-from ..blender.curves import build_bone_path
-from ..blender.keys import KeyTrack
-from ..blender.rotation_modes import from_mode, get_rotation_property, to_mode
-from ..blender.transforms import REST, ROTATIONS, Transform
+from ..blender.transforms.rotation_modes import from_mode, get_rotation_property, to_mode
+from ..blender.transforms.transforms import REST, ROTATIONS, Transform
 from ..rig.armature import BoneMap
 from ..rig.carried import take_off_carrying
 from ..rig.fitting import ArmatureState

@@ -10,12 +10,12 @@ import bpy
 import numpy as np
 
 from ...engine.errors import RigError
-from ..blender.actions import has_nla_tracks
-from ..blender.channels import STILL, find_unlocked_components
-from ..blender.curves import build_bone_path
+from ..blender.animation.actions import has_nla_tracks
+from ..blender.animation.curves import build_bone_path
+from ..blender.evaluation.channels import STILL, find_unlocked_components
 from ..blender.handle import Handle, find_posable
-from ..blender.rotation_modes import get_rotation_property, to_mode_near
-from ..blender.transforms import REST
+from ..blender.transforms.rotation_modes import get_rotation_property, to_mode_near
+from ..blender.transforms.transforms import REST
 from .saved_pose import SavedPose
 
 

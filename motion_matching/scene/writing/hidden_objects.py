@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import bpy
 
-from ...engine.json_files import expect_list, expect_object, expect_text
-from ..blender.actions import find_animated_paths
+from ...engine.files.json_files import expect_list, expect_object, expect_text
+from ..blender.animation.actions import find_animated_paths
 from ..blender.handle import Handle
 
 _SWITCH = "hide_viewport"  # of what is disabled Blender evaluates nothing

@@ -9,8 +9,8 @@ from typing import Any
 
 import bpy
 
-from ..blender import actions
-from ..blender.transforms import REST, read_property
+from ..blender.animation import actions
+from ..blender.transforms.transforms import REST, read_property
 
 # owner and custom property of a path, or property
 _LAST = re.compile(r'(.*)\["((?:[^"\\]|\\.)*)"\]|(?:(.*)\.)?(\w+)')

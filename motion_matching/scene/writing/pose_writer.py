@@ -12,12 +12,12 @@ import bpy
 import numpy as np
 
 from ...engine.errors import RigError
-from ...engine.maths import quat
+from ...engine.maths.rotations import quat
 from ...engine.motion.clip import Clip
-from ...engine.motion.skeleton import Skeleton
-from ..blender.channels import OBJECT_GROUP, ObjectFrame, check_connected
-from ..blender.rotation_modes import get_rotation_property
-from ..blender.transforms import REST, Transform, compose, invert
+from ...engine.skeleton.skeleton import Skeleton
+from ..blender.evaluation.channels import OBJECT_GROUP, ObjectFrame, check_connected
+from ..blender.transforms.rotation_modes import get_rotation_property
+from ..blender.transforms.transforms import REST, Transform, compose, invert
 from ..rig.bone_choice import get_collection_bones
 from ..rig.plan import Plan, build_plan, check_follows_keys
 from ..rig.root_target import RootTarget

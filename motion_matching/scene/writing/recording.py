@@ -13,20 +13,21 @@ from typing import Any, NamedTuple
 import bpy
 import numpy as np
 
-from ...engine.control.performance import HIGHEST_RATE, LONGEST_TAKE
 from ...engine.errors import MotionMatchingError, RigError
-from ...engine.json_files import (
+from ...engine.files.json_files import (
     EntryError,
     expect_list,
     expect_number,
     expect_object,
     expect_whole_number,
 )
-from ..blender import actions, id_properties, playback, removal
-from ..blender.channels import has_motion
-from ..blender.curves import build_bone_path, is_custom_property
+from ...engine.performance.performance import HIGHEST_RATE, LONGEST_TAKE
+from ..blender import id_properties, removal
+from ..blender.animation import actions, playback
+from ..blender.animation.curves import build_bone_path, is_custom_property
+from ..blender.evaluation.channels import has_motion
 from ..blender.handle import Handle, find_posable, fit_name
-from ..blender.transforms import ROTATIONS
+from ..blender.transforms.transforms import ROTATIONS
 from ..direct import stored_shots
 from . import splicing
 from .channel_writer import CarrierMove, Track

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..blender.transforms import Transform
+from ..blender.transforms.transforms import Transform
 
 
 class Rigid(NamedTuple):

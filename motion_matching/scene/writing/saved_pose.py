@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import bpy
 import numpy as np
 
-from ...engine.json_files import (
+from ...engine.files.json_files import (
     EntryError,
     expect_list,
     expect_number,
@@ -17,11 +17,11 @@ from ...engine.json_files import (
     expect_whole_number,
 )
 from ..blender import id_properties
-from ..blender.actions import MAX_FRAME, keep_in_file
+from ..blender.animation.actions import MAX_FRAME, keep_in_file
+from ..blender.animation.playback import PlaybackState
 from ..blender.handle import Handle
 from ..blender.id_properties import expect_rows
-from ..blender.playback import PlaybackState
-from ..blender.transforms import REST, ROTATIONS, read_property
+from ..blender.transforms.transforms import REST, ROTATIONS, read_property
 from .hidden_objects import HiddenObject, expect_hidden, show_hidden
 
 # custom property of an object: its saved pose, while a session drives it

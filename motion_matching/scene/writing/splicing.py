@@ -9,11 +9,17 @@ from typing import Any
 import bpy
 import numpy as np
 
-from ...engine.maths import quat
-from ..blender.actions import get_channelbag
-from ..blender.channels import OBJECT_GROUP
-from ..blender.curves import LINEAR, ON_KEY, create_curve, evaluate_curve, write_linear_keys
-from ..blender.rotation_modes import PROPERTIES, from_mode, to_mode
+from ...engine.maths.rotations import quat
+from ..blender.animation.actions import get_channelbag
+from ..blender.animation.curves import (
+    LINEAR,
+    ON_KEY,
+    create_curve,
+    evaluate_curve,
+    write_linear_keys,
+)
+from ..blender.evaluation.channels import OBJECT_GROUP
+from ..blender.transforms.rotation_modes import PROPERTIES, from_mode, to_mode
 from .channel_writer import CarrierMove, Track
 
 # by property: any order of Euler angles winds alike

@@ -9,11 +9,10 @@ from typing import Any
 import bpy
 
 from ... import app, engine, scene
-from ...app.characters import get_active_armature, get_armature
-from ...app.typed import settings_of
+from ...app.character.characters import get_active_armature, get_armature
+from ...app.property_access import settings_of
 from ...engine.errors import SettingsError
-from ..database.operators_sources import add_source
-from ..operator_base import (
+from ..base.operator_base import (
     CHARACTER,
     IDLE,
     NothingToDoError,
@@ -21,9 +20,10 @@ from ..operator_base import (
     SteppedOperator,
     in_object_mode,
 )
-from ..typed_properties import choice, switch
+from ..base.typed_properties import choice, switch
+from ..database.operators_sources import add_source
 
-_FIX_ITEMS = [(name, *words) for name, words in app.warnings.FIXES.items()]
+_FIX_ITEMS = [(name, *words) for name, words in app.strip.warnings.FIXES.items()]
 _CLIPS_AT_ONCE = 7  # added between two redraws, which take longer
 _GAITS = {"idle": "idle", "run": "run", "fast": "run"}  # by a clip's first word; others walk
 
@@ -38,24 +38,26 @@ class MOTION_MATCHING_OT_fix_rig(Operator, bpy.types.Operator):
 
     @classmethod
     def description(cls, context: bpy.types.Context, properties: Any) -> str:
-        return app.warnings.FIXES[properties.fix][1]
+        return app.strip.warnings.FIXES[properties.fix][1]
 
     def run(self, context: bpy.types.Context) -> str:
         obj = get_active_armature(context)
         settings = settings_of(obj)
-        problem = next((p for p in app.rig_status.refresh(obj).problems if p.fix == self.fix), None)
+        problem = next(
+            (p for p in app.character.rig_status.refresh(obj).problems if p.fix == self.fix), None
+        )
         if problem is None:
             raise SettingsError(f"Armature '{obj.name}' has no such problem.")
         if self.fix == "scale":
-            scene.rig.rig_fix.apply_scale(obj)
+            scene.rig.problems.apply_scale(obj)
         elif self.fix == "front":
-            scene.rig.rig_fix.turn_front(obj, problem.quarters)
+            scene.rig.problems.turn_front(obj, problem.quarters)
         elif self.fix == "deform":
             settings.bones = "DEFORM"
         else:
             app.settings.set_roles(settings.roles, {})
-        app.status.invalidate()
-        app.rig_status.refresh(obj)
+        app.database.status.invalidate()
+        app.character.rig_status.refresh(obj)
         return f"Fixed: {problem.label}"
 
 
@@ -67,7 +69,7 @@ class MOTION_MATCHING_OT_switch_off_ik_stretch(Operator, bpy.types.Operator):
     requires = CHARACTER
 
     def run(self, context: bpy.types.Context) -> str:
-        names = app.controls.switch_stretch_off(get_active_armature(context))
+        names = app.character.controls.switch_stretch_off(get_active_armature(context))
         if not names:
             raise NothingToDoError("No bone of an IK chain stretches")
         return f"Switched IK Stretch off for {len(names)} bones"
@@ -89,7 +91,7 @@ bake"""
     )
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
-        clips = engine.motion.demo_clips.load_demo_clips(self.climbs)
+        clips = engine.building.demo_clips.load_demo_clips(self.climbs)
         with _all_or_nothing(context) as made:
             with _note_new(made):
                 obj = scene.staging.demo.add_performer()
@@ -107,7 +109,7 @@ bake"""
                     add_source(obj, action.name, kind="ACTION", action=action, gait=gait)
             _hide_children(obj, False)
         settings_of(obj).source_index = 0
-        app.status.invalidate()
+        app.database.status.invalidate()
         return f"Added '{obj.name}' with {len(clips)} clips: build its database next"
 
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping
 import bpy
 
 from ... import app
-from ...app.characters import get_active_armature
-from ...app.typed import armature_of, settings_of
-from ...engine.motion.bone_names import ROLES
-from ..panel_base import (
+from ...app.character.characters import get_active_armature
+from ...app.property_access import armature_of, settings_of
+from ...engine.skeleton.bone_names import ROLES
+from ..base.panel_base import (
     ArmaturePanel,
     State,
     StateHeader,
@@ -37,7 +37,7 @@ class MOTION_MATCHING_PT_character(StateHeader, ArmaturePanel, bpy.types.Panel):
     bl_order = 0
 
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State:
-        return app.standing.get_character_state(obj)
+        return app.strip.state.get_character_state(obj)
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         self.layout.label(text=obj.name, icon="OUTLINER_OB_ARMATURE")
@@ -47,7 +47,7 @@ class MOTION_MATCHING_PT_character(StateHeader, ArmaturePanel, bpy.types.Panel):
         if settings.root == "BONE":
             column.prop_search(settings, "root_bone", armature_of(obj), "bones", text=" ")
         column.prop(settings, "bones")
-        for offer in app.standing.list_offers(obj):
+        for offer in app.strip.state.list_offers(obj):
             draw_button(self.layout, offer)
 
 
@@ -61,14 +61,14 @@ class MOTION_MATCHING_PT_controls(StateHeader, ArmaturePanel, bpy.types.Panel):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         obj = get_active_armature(context)
-        return obj is not None and app.controls.get_state(obj) is not None
+        return obj is not None and app.character.controls.get_state(obj) is not None
 
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State | None:
-        state = app.controls.get_state(obj)
+        state = app.character.controls.get_state(obj)
         return ("POSE_HLT", state.label) if state else None
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
-        state, layout = app.controls.get_state(obj), self.layout
+        state, layout = app.character.controls.get_state(obj), self.layout
         column = split_layout(layout)
         column.row().prop(settings.retarget, "legs", expand=True)
         column.row().prop(settings.retarget, "arms", expand=True)
@@ -89,7 +89,7 @@ class MOTION_MATCHING_PT_roles(StateHeader, ArmaturePanel, bpy.types.Panel):
 
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State:
         given = sum(bool(getattr(settings.roles, role)) for role in ROLES)
-        rig = app.rig_status.get_rig_state(obj)
+        rig = app.character.rig_status.get_rig_state(obj)
         if rig and any(problem.label == "Roles Missing" for problem in rig.problems):
             return "ERROR", "Missing"
         return "BONE_DATA", f"{given} Given" if given else "Found"
@@ -114,8 +114,8 @@ def list_further_legs(obj: bpy.types.Object) -> list[str]:
 
 def _find_roles(obj: bpy.types.Object) -> Mapping[str, str]:
     """Return bones by role in a fresh database, otherwise by names and rest pose."""
-    rig = app.rig_status.get_rig_state(obj)
-    return app.status.get_status(obj).roles or (rig.roles if rig else {})
+    rig = app.character.rig_status.get_rig_state(obj)
+    return app.database.status.get_status(obj).roles or (rig.roles if rig else {})
 
 
 def draw_roles(layout: bpy.types.UILayout, obj: bpy.types.Object, roles: Iterable[str]) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import bpy
 
 from ... import app
-from ...app.characters import get_active_armature, get_active_settings, get_armature
-from ...app.items import get_active
+from ...app.character.characters import get_active_armature, get_active_settings, get_armature
+from ...app.property_access import get_active
 from ...app.runtime import runtime
-from ...engine.database.thresholds import PLANT_ANGLE
-from ...engine.published import PUBLISHED, find_published
-from ..operator_base import (
+from ...engine.database.tags.thresholds import PLANT_ANGLE
+from ...engine.performance.published import PUBLISHED, find_published
+from ..base.operator_base import (
     CHARACTER,
     CHARACTER_ALSO_LIVE,
     SOURCES,
@@ -19,7 +19,7 @@ from ..operator_base import (
     SteppedOperator,
     n_,
 )
-from ..typed_properties import choice, integer
+from ..base.typed_properties import choice, integer
 
 _KINDS = (
     ("EMPTY", "Label", "Tags of your choice, with the controller's settings to start from"),
@@ -55,7 +55,7 @@ report what still differs from it"""
 
     def run(self, context: bpy.types.Context) -> str:
         obj = get_active_armature(context)
-        message, partial = app.as_published.apply(obj, find_published(self.article))
+        message, partial = app.controller.as_published.apply(obj, find_published(self.article))
         if partial:
             self.tell("WARNING", partial)
         return message
@@ -75,8 +75,8 @@ Builds the database if needed. Esc keeps the progress, and the next training con
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         obj = get_active_armature(context)
         uid = obj.session_uid
-        message = yield from app.training.train_steps(obj)
-        app.status.refresh(get_armature(uid))
+        message = yield from app.controller.training.train_steps(obj)
+        app.database.status.refresh(get_armature(uid))
         return message
 
 
@@ -118,10 +118,10 @@ Auto Tags; Plant and Turn also makes it tag sharp turns"""
         settings = get_active_settings(context)
         controller, names = settings.controller, [] if self.kind == "EMPTY" else [self.kind]
         if self.kind == "READY":
-            names = app.labels.list_missing(controller, _READY)
+            names = app.controller.labels.list_missing(controller, _READY)
             if not names:
                 raise NothingToDoError
-        app.labels.add_labels(controller, names)
+        app.controller.labels.add_labels(controller, names)
         if "plant_and_turn" in names and not settings.thresholds.plant_angle:
             settings.thresholds.plant_angle = PLANT_ANGLE
 
@@ -136,8 +136,8 @@ class MOTION_MATCHING_OT_remove_label(Operator, bpy.types.Operator):
     def run(self, context: bpy.types.Context) -> None:
         controller = get_active_settings(context).controller
         labels, index = controller.labels, controller.label_index
-        app.items.remove(labels, index, f"The label '{labels[index].name}'")
-        controller.label_index = app.items.clamp_index(labels, index)
+        app.property_access.remove(labels, index, f"The label '{labels[index].name}'")
+        controller.label_index = app.property_access.clamp_index(labels, index)
 
 
 class MOTION_MATCHING_OT_move_label(Operator, bpy.types.Operator):
@@ -156,5 +156,5 @@ one counts"""
         to = index + (1 if self.direction == "DOWN" else -1)
         if not 0 <= to < len(labels):
             raise NothingToDoError
-        app.items.move(labels, index, to, f"The label '{labels[index].name}'")
+        app.property_access.move(labels, index, to, f"The label '{labels[index].name}'")
         controller.label_index = to

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ... import app
-from ...app.characters import get_active_armature
-from ...app.items import get_active
+from ...app.character.characters import get_active_armature
+from ...app.property_access import get_active, settings_of
 from ...app.runtime import runtime
-from ...app.typed import settings_of
-from ...engine.control.labels import LABELLED, find_unknown_tags
-from ...engine.control.settings import BY_DATA, DISPLACEMENTS
-from ..panel_base import (
+from ...engine.performance.labels import LABELLED, find_unknown_tags
+from ...engine.performance.settings import BY_DATA, DISPLACEMENTS
+from ..base.panel_base import (
     ArmaturePanel,
     List,
     State,
@@ -169,7 +168,7 @@ class MOTION_MATCHING_PT_speeds(_SettingsPanel, bpy.types.Panel):
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         super().draw_settings(obj, settings)
-        coverage = app.status.get_status(obj).coverage
+        coverage = app.database.status.get_status(obj).coverage
         if settings.controller.speeds_from_data and coverage:
             draw_wrapped_text(self.layout, coverage, "INFO")
 
@@ -220,7 +219,9 @@ def _draw_actions(layout: bpy.types.UILayout, live: LiveSession, favour: int) ->
         row = names.row(align=True)
         button = row.operator("motion_matching.favour", text="", icon=icon, depress=is_forced)
         set_options(button, number=index + 1)
-        source = app.frame_numbers.get_numbered_source(live.database, live.first_frames, frame)
+        source = app.database.frame_numbers.get_numbered_source(
+            live.database, live.first_frames, frame
+        )
         # the frame comes first, because the end of long names is cut off
         row.label(text=f"{source.frame} of {source.clip_label}")
         shares.label(text=f"{decision.weights[index]:.0%}")
@@ -236,25 +237,27 @@ class MOTION_MATCHING_PT_training(StateHeader, _SettingsPanel, bpy.types.Panel):
     method = "FIELD"
 
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State:
-        return _TRAINING_STATES[app.training.get_training_state(obj)][:2]
+        return _TRAINING_STATES[app.controller.training.get_training_state(obj)][:2]
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         layout, training = self.layout, settings.training
-        state = app.training.get_training_state(obj)
+        state = app.controller.training.get_training_state(obj)
         column = split_layout(layout)
         quality = column.column()
         quality.prop(training, "quality", slider=True)
-        draw_wrapped_text(column, app.training.describe_quality(obj), "BLANK1")
+        draw_wrapped_text(column, app.controller.training.describe_quality(obj), "BLANK1")
         speed = column.row(heading="Direction and")
         speed.prop(training, "speed")
         quality.active = speed.active = _is_training_free(settings)
-        column.prop(training, "tags", placeholder=", ".join(app.status.get_status(obj).tags))
+        column.prop(
+            training, "tags", placeholder=", ".join(app.database.status.get_status(obj).tags)
+        )
         text = "Continue Training" if state == "stopped" else "Train"
         row = add_tall_row(layout)
         draw_work_button(row, "motion_matching.train", text=text, icon="FORCE_VORTEX")
         if meaning := _TRAINING_STATES[state][2]:
             draw_wrapped_text(layout, meaning, "CHECKMARK" if state == "fresh" else "INFO")
-        if state == "fresh" and (mismatch := app.training.describe_action_mismatch(obj)):
+        if state == "fresh" and (mismatch := app.controller.training.describe_action_mismatch(obj)):
             draw_wrapped_text(layout, mismatch, "INFO")
 
 
@@ -362,8 +365,8 @@ class MOTION_MATCHING_PT_labels(StateHeader, ArmaturePanel, bpy.types.Panel):
             row = column.row()
             row.active = _is_relevant_to_displacement(label, name)
             row.prop(label, name)
-        status = app.status.get_status(obj)
-        unknown = find_unknown_tags(app.labels.build_labels(controller), status.tags)
+        status = app.database.status.get_status(obj)
+        unknown = find_unknown_tags(app.controller.labels.build_labels(controller), status.tags)
         if status.frames and unknown:
             names = ", ".join(f"'{name}'" for name in unknown)
             draw_wrapped_text(layout, f"No frame is tagged {names}", "INFO")

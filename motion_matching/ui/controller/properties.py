@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 import bpy
 
-from ...engine.control.labels import LABELLED
-from ...engine.control.settings import PerformerSettings
-from ..takes.properties import tags_text
-from ..typed_properties import (
+from ...engine.performance.labels import LABELLED
+from ...engine.performance.settings import PerformerSettings
+from ..base.typed_properties import (
     Items,
     choice,
     collection,
@@ -22,6 +21,7 @@ from ..typed_properties import (
     switch,
     text,
 )
+from ..takes.properties import tags_text
 
 _METHODS = (
     (

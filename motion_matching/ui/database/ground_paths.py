@@ -18,10 +18,10 @@ import numpy as np
 from bpy.app.handlers import persistent
 
 from ... import app, scene
+from ...app.property_access import settings_of
 from ...app.runtime import runtime
-from ...app.typed import settings_of
 from ...engine.errors import MotionMatchingError
-from .. import colors, drawing
+from ..base import colors, drawing
 
 if TYPE_CHECKING:
     from ...engine.motion.simulation_bone import GroundTrack
@@ -85,7 +85,11 @@ def refresh() -> None:
     """Draw the path that the settings show now, or none."""
     obj, cache = _get_armature(), get_cache()
     cache.watched_state = _get_watched_state(obj)
-    source = app.sources.get_active_source(obj) if obj and settings_of(obj).show_path else None
+    source = (
+        app.sources.source_list.get_active_source(obj)
+        if obj and settings_of(obj).show_path
+        else None
+    )
     if source is None:
         hide()
         return
@@ -114,7 +118,7 @@ def hide() -> None:
 def _get_armature() -> bpy.types.Object | None:
     windows = bpy.context.window_manager.windows
     layer = (windows[0] if windows else bpy.context).view_layer
-    return app.characters.resolve_armature(layer.objects.active)
+    return app.character.characters.resolve_armature(layer.objects.active)
 
 
 def _read_motion(obj: bpy.types.Object, source: Any) -> None:
@@ -134,20 +138,22 @@ def _read_motion(obj: bpy.types.Object, source: Any) -> None:
         settings.up,
         settings.forward,
         settings.file_scale,
-        tuple(app.characters.get_roles(settings).items()),
-        scene.blender.actions.get_scene_fps(bpy.context.scene),
+        tuple(app.character.characters.get_roles(settings).items()),
+        scene.blender.animation.actions.get_scene_fps(bpy.context.scene),
     )
     motion = cache.motion
     if motion and motion.source == kind and (not cache.is_stale or motion.seconds > _SLOW):
         return
-    app.sources.check_source(obj, source)
+    app.sources.source_list.check_source(obj, source)
     began = time.perf_counter()
-    use, first = app.build.read_source(obj, source, by_hand=False)
-    clip = app.mapping.retarget_source(obj, source, use.load(app.characters.get_axes(settings)))
+    use, first = app.database.build.read_source(obj, source, by_hand=False)
+    clip = app.mapping.mapping.retarget_source(
+        obj, source, use.load(app.character.characters.get_axes(settings))
+    )
     previews, placed = scene.reading.path_preview, None
     if source.kind == "ACTION":
         placed = previews.read_placement(obj, source.action)
-    roles, speed = app.characters.get_roles(settings), source.speed * settings.speed
+    roles, speed = app.character.characters.get_roles(settings), source.speed * settings.speed
     inputs = previews.collect_path_inputs(clip, roles, speed, use.loop, placed)
     seconds = time.perf_counter() - began
     cache.motion = _SourceMotion(kind, inputs, first + (use.start or 0), seconds)
@@ -157,7 +163,7 @@ def _read_motion(obj: bpy.types.Object, source: Any) -> None:
 def _build_snapshot(obj: bpy.types.Object, source: Any) -> PathSnapshot:
     """Compute the shown paths; the raw one only if it has changed. Errors as in building."""
     cache, previews = get_cache(), scene.reading.path_preview
-    read, standing = cache.motion, scene.blender.curve_poses.compute_static_matrix(obj)
+    read, standing = cache.motion, scene.blender.animation.curve_poses.compute_static_matrix(obj)
     settings = app.settings.get_simulation_bone_settings(obj)
     known = read, settings.source, standing.tobytes()
     if cache.raw_path is None or cache.raw_path[0] != known:
@@ -166,7 +172,7 @@ def _build_snapshot(obj: bpy.types.Object, source: Any) -> PathSnapshot:
     raw = cache.raw_path[1]
     smoothed = previews.smooth_path(read.ingredients, raw, settings)
     tracks = {"raw": raw, "smoothed": smoothed}
-    if source.use_path and app.sources.has_path_object(source):
+    if source.use_path and app.sources.source_list.has_path_object(source):
         by_hand = scene.reading.hand_path.read_path(source.path, obj, read.first, raw.frame_count)
         tracks = {"raw": raw, "computed": smoothed, "by hand": by_hand}
     height = drawing.ABOVE_GROUND + (standing[2, 3] if source.kind == "ACTION" else 0.0)

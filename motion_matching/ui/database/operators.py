@@ -9,12 +9,11 @@ from typing import Any
 import bpy
 
 from ... import app, engine, scene
-from ...app.characters import get_active_armature, get_active_settings, get_armature
-from ...app.items import get_active
+from ...app.character.characters import get_active_armature, get_active_settings, get_armature
+from ...app.property_access import get_active, settings_of
 from ...app.runtime import runtime
-from ...app.typed import settings_of
 from ...engine.errors import DatabaseError, SettingsError
-from ..operator_base import (
+from ..base.operator_base import (
     CHARACTER,
     IDLE,
     SOURCES,
@@ -28,8 +27,8 @@ from ..operator_base import (
     in_object_mode,
     n_,
 )
-from ..panel_base import format_count
-from ..typed_properties import TOLERANCE, choice, number, switch, text
+from ..base.panel_base import format_count
+from ..base.typed_properties import TOLERANCE, choice, number, switch, text
 from .operators_sources import add_source, select_only
 from .properties import MotionMatchingSource
 
@@ -55,12 +54,12 @@ class MOTION_MATCHING_OT_build(SteppedOperator, bpy.types.Operator):
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         obj = get_active_armature(context)
         uid = obj.session_uid
-        database = yield from app.build.load_or_build_steps(obj, again=True)
+        database = yield from app.database.build.load_or_build_steps(obj, again=True)
         obj = get_armature(uid)
-        notes = app.warnings.describe_notes(settings_of(obj).built_notes)
-        for item in (*notes, *app.status.get_status(obj).warnings):
+        notes = app.strip.warnings.describe_notes(settings_of(obj).built_notes)
+        for item in (*notes, *app.database.status.get_status(obj).warnings):
             self.tell("WARNING", item.text)
-        return f"Built {app.status.describe_database(database)}"
+        return f"Built {app.database.status.describe_database(database)}"
 
 
 class MOTION_MATCHING_OT_add_standing(SteppedOperator, bpy.types.Operator):
@@ -73,11 +72,11 @@ weight. Build again to use it"""
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         uid = get_active_armature(context).session_uid
-        action = yield from app.standing_motion.add_standing_steps(get_armature(uid))
+        action = yield from app.sources.standing_motion.add_standing_steps(get_armature(uid))
         add_source(
             get_armature(uid), action.name, kind="ACTION", action=action, mirror=True, gait="idle"
         )
-        app.status.invalidate()
+        app.database.status.invalidate()
         return f"Added '{action.name}': build again to use it"
 
 
@@ -104,12 +103,12 @@ imported or assigned. Press again or Esc to stop"""
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         obj, preview = get_active_armature(context), runtime.source_preview
         settings = settings_of(obj)
-        is_shown = app.source_preview.is_shown(obj, settings.sources[settings.source_index])
+        is_shown = app.sources.source_preview.is_shown(obj, settings.sources[settings.source_index])
         if preview and is_shown and preview.mirrored == self.mirrored:
-            app.source_preview.stop()
+            app.sources.source_preview.stop()
             return ""
         index = settings.source_index
-        yield from app.source_preview.preview_steps(obj, index, self.mirrored)
+        yield from app.sources.source_preview.preview_steps(obj, index, self.mirrored)
         return ""
 
 
@@ -122,7 +121,7 @@ class MOTION_MATCHING_OT_stop_preview(Operator, bpy.types.Operator):
     requires = (*CHARACTER, is_previewing)
 
     def run(self, context: bpy.types.Context) -> None:
-        app.source_preview.stop()
+        app.sources.source_preview.stop()
 
 
 class MOTION_MATCHING_OT_clear_cache(ConfirmedOperator, bpy.types.Operator):
@@ -135,8 +134,8 @@ any time"""
     requires = IDLE  # panels ask at every redraw, which is no time to look at the disk
 
     def run(self, context: bpy.types.Context) -> str:
-        freed, in_use = app.library.get_library().clear()
-        app.status.invalidate()
+        freed, in_use = app.database.library.get_library().clear()
+        app.database.status.invalidate()
         if in_use:
             files = format_count(in_use, "file")
             message = f"{files} still in use were kept; clear the cache again after a restart"
@@ -171,8 +170,8 @@ Databases' inside it. Other open Blenders use it after a restart"""
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         if not self.directory:
             raise DatabaseError("No folder was chosen; choose one to move the databases to.")
-        message = yield from app.library.move_steps(Path(bpy.path.abspath(self.directory)))
-        app.status.invalidate()
+        message = yield from app.database.library.move_steps(Path(bpy.path.abspath(self.directory)))
+        app.database.status.invalidate()
         return message
 
 
@@ -185,8 +184,8 @@ class MOTION_MATCHING_OT_move_databases_back(SteppedOperator, bpy.types.Operator
     requires = IDLE
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
-        message = yield from app.library.move_steps(None)
-        app.status.invalidate()
+        message = yield from app.database.library.move_steps(None)
+        app.database.status.invalidate()
         return message
 
 
@@ -200,7 +199,7 @@ class MOTION_MATCHING_OT_add_database(Operator, bpy.types.Operator):
     label: str = text("Database", "Name", "Name of the database")
 
     def run(self, context: bpy.types.Context) -> None:
-        app.databases.add(get_active_settings(context), self.label.strip() or "Database")
+        app.database.databases.add(get_active_settings(context), self.label.strip() or "Database")
 
 
 def has_database(context: bpy.types.Context) -> str:
@@ -218,7 +217,7 @@ class MOTION_MATCHING_OT_remove_database(Operator, bpy.types.Operator):
 
     def run(self, context: bpy.types.Context) -> None:
         try:
-            app.databases.remove(get_active_settings(context))
+            app.database.databases.remove(get_active_settings(context))
         except SettingsError as error:  # it comes with a linked file
             self.tell("WARNING", str(error))
             raise NothingToDoError from None
@@ -266,17 +265,19 @@ The next build uses it instead of the computed path"""
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         obj = get_active_armature(context)
         uid, index = obj.session_uid, settings_of(obj).source_index
-        app.sources.check_source(obj, settings_of(obj).sources[index])
-        number = app.sources.get_enabled_indices(obj).index(index)  # the others may be broken
+        app.sources.source_list.check_source(obj, settings_of(obj).sources[index])
+        number = app.sources.source_list.get_enabled_indices(obj).index(
+            index
+        )  # the others may be broken
         build_settings = app.settings.get_build_settings(obj)
-        read = yield from app.build.read_sources_steps(uid)
+        read = yield from app.database.build.read_sources_steps(uid)
         sources = [source for source, _ in read]
         first = read[number][1] + (sources[number].start or 0)
         tracks = yield from app.steps.run_in_background_steps(
-            lambda report: engine.database.build.find_tracks(sources, build_settings, report),
+            lambda report: engine.building.build.find_tracks(sources, build_settings, report),
             "Finding the path",
         )
-        (obj, source), track = app.sources.get_source(uid, index), tracks[number]
+        (obj, source), track = app.sources.source_list.get_source(uid, index), tracks[number]
         if track is None:
             raise SettingsError(
                 f"The source '{source.name}' is too short to build from; use more of its frames."
@@ -303,7 +304,7 @@ def use_computed_path(context: bpy.types.Context, source: MotionMatchingSource) 
         # with the empty, the panels would be gone
         select_only(get_active_armature(context), context)
     path, source.path, source.use_path = source.path, None, False
-    app.status.invalidate()
+    app.database.status.invalidate()
     if path is None:
         return ""
     # earlier versions only set the performer

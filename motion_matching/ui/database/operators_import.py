@@ -13,11 +13,11 @@ import bpy
 from bpy_extras.io_utils import ImportHelper
 
 from ... import app, engine, scene
-from ...app.characters import get_active_armature, get_armature
-from ...app.typed import settings_of
+from ...app.character.characters import get_active_armature, get_armature
+from ...app.property_access import settings_of
 from ...engine.errors import MotionMatchingError, SettingsError
 from ...engine.names import to_readable
-from ..operator_base import (
+from ..base.operator_base import (
     CHARACTER,
     IDLE,
     Operator,
@@ -26,7 +26,7 @@ from ..operator_base import (
     in_object_mode,
     n_,
 )
-from ..typed_properties import Items, collection, switch, text
+from ..base.typed_properties import Items, collection, switch, text
 from .operators_sources import (
     MirrorOption,
     add_action_sources,
@@ -125,7 +125,7 @@ class _FilesOperator(CharacterOption, MirrorOption, Operator):
 
     def run(self, context: bpy.types.Context) -> str:
         paths = [file for path in self.get_paths() for file in find_files(path, (EXTENSION,))]
-        files, sources = app.source_files, engine.database.sources
+        files, sources = app.sources.source_files, engine.sources.sources
         found = {path: files.choose_character(path, self.character) for path in paths}
         obj = get_active_armature(context) or import_armature(paths, context, found[paths[0]])
         present = {(files.find_file(one), one.character) for one in settings_of(obj).sources}
@@ -264,7 +264,7 @@ sources. Without a selected armature, the character of an FBX or glTF file is us
             _undo_import(uid, before, new)
             restore_scene_settings()
             raise
-        app.status.invalidate()
+        app.database.status.invalidate()
         for sentence in (*(failed if added else failed[1:]), *notes):
             self.tell("WARNING", sentence)
         if failed and not added:
@@ -279,7 +279,7 @@ def _import_character(
     path = paths[0]
     if path.suffix.lower() == EXTENSION:
         alike = [other for other in paths if other.suffix.lower() == EXTENSION]
-        root = app.source_files.choose_character(path, character)
+        root = app.sources.source_files.choose_character(path, character)
         obj = import_armature(alike, context, root)
         steps = _read_clips_steps(path, obj.session_uid, character, notes)
         return obj, scene.staging.demo.add_demo_actions(obj, engine.progress.run_to_end(steps))
@@ -308,13 +308,13 @@ def _read_clips_steps(
         settings = settings_of(get_armature(uid))
         axes: Any = {"up": settings.up, "forward": settings.forward}
         scale = settings.file_scale or None
-        root = app.source_files.choose_character(path, character) or None
+        root = app.sources.source_files.choose_character(path, character) or None
         clip = yield from app.steps.run_in_background_steps(
-            lambda report: engine.motion.bvh.load(path, **axes, scale=scale, root=root),
+            lambda report: engine.bvh.bvh.load(path, **axes, scale=scale, root=root),
             f"Reading {path.name}",
         )
         notes += clip.warnings
-        return [replace(clip, name=engine.database.sources.name_of_file(path, root))]
+        return [replace(clip, name=engine.sources.sources.name_of_file(path, root))]
     choose = partial(scene.reading.imports.choose_if_several, path, character)
     return scene.reading.imports.import_clips(path, choose)
 
@@ -327,7 +327,7 @@ class _ActionsOperator(MirrorOption, Operator):
 
     def add(self, obj: bpy.types.Object, files: ActionNames, own: Actions = ()) -> str:
         """Add fitting actions of other files and of this one as sources."""
-        fitting = scene.blender.actions.find_actions(obj)
+        fitting = scene.blender.animation.actions.find_actions(obj)
         actions = [action for action in dict.fromkeys(own) if action in fitting]
         if own and not actions and not files:
             problem = f"No selected action moves the bones of armature '{obj.name}'"

@@ -9,16 +9,16 @@ from typing import Any
 import bpy
 
 from ... import app
-from ...app.characters import get_active_armature
+from ...app.character.characters import get_active_armature
 from ...app.runtime import runtime
-from ..operator_base import (
+from ..base.operator_base import (
     CHARACTER,
     NothingToDoError,
     Operator,
     get_active_source,
     has_active_source,
 )
-from ..typed_properties import choice, listed, text
+from ..base.typed_properties import choice, listed, text
 
 _SIDES = (
     ("SOURCE", "Source", "A bone of the source's skeleton"),
@@ -37,13 +37,13 @@ def _list_bones(operator: Any, context: bpy.types.Context | None) -> Sequence[tu
     """Return the bones to choose from, after the choice to have one found and to use none."""
     obj, source = get_active_armature(context or bpy.context), get_active_source(bpy.context)
     if operator.side == "SOURCE":
-        names = app.source_skeletons.read_source_skeleton(obj, source).names
+        names = app.mapping.source_skeletons.read_source_skeleton(obj, source).names
     else:
-        names = app.source_skeletons.read_own_skeleton(obj).names
+        names = app.mapping.source_skeletons.read_own_skeleton(obj).names
     shown = runtime.get_cache(_BoneItems)
     shown.items = [
-        (app.mapping.AUTOMATIC, "Automatic", "Find the bone by its name and place"),
-        (app.mapping.NO_BONE, "None", "Leave this part of the body in its rest pose"),
+        (app.mapping.mapping.AUTOMATIC, "Automatic", "Find the bone by its name and place"),
+        (app.mapping.mapping.NO_BONE, "None", "Leave this part of the body in its rest pose"),
         *((name, name, f"Use the bone '{name}'") for name in names),
     ]
     return shown.items
@@ -67,8 +67,8 @@ class MOTION_MATCHING_OT_choose_bone(Operator, bpy.types.Operator):
 
     def run(self, context: bpy.types.Context) -> None:
         obj, source = get_active_armature(context), get_active_source(context)
-        app.mapping.choose_bone(obj, source, self.side == "SOURCE", self.role, self.bone)
-        app.status.invalidate()
+        app.mapping.mapping.choose_bone(obj, source, self.side == "SOURCE", self.role, self.bone)
+        app.database.status.invalidate()
 
 
 class MOTION_MATCHING_OT_reset_mapping(Operator, bpy.types.Operator):
@@ -80,6 +80,6 @@ class MOTION_MATCHING_OT_reset_mapping(Operator, bpy.types.Operator):
 
     def run(self, context: bpy.types.Context) -> None:
         obj, source = get_active_armature(context), get_active_source(context)
-        if not app.mapping.reset(obj, source):
+        if not app.mapping.mapping.reset(obj, source):
             raise NothingToDoError("No bone was chosen by hand")
-        app.status.invalidate()
+        app.database.status.invalidate()

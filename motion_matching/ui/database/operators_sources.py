@@ -9,19 +9,18 @@ from typing import Any
 import bpy
 
 from ... import app, scene
-from ...app.characters import (
+from ...app.character.characters import (
     get_active_armature,
     get_active_settings,
     get_selected_armatures,
 )
-from ...app.items import get_active
+from ...app.property_access import get_active, settings_of
 from ...app.runtime import runtime
-from ...app.typed import settings_of
 from ...engine.errors import SettingsError
-from ..operator_base import CHARACTER, NothingToDoError, Operator, n_
-from ..panel_base import format_count
+from ..base.operator_base import CHARACTER, NothingToDoError, Operator, n_
+from ..base.panel_base import format_count
+from ..base.typed_properties import choice, switch
 from ..properties import MotionMatchingSettings
-from ..typed_properties import choice, switch
 from .properties import AXES, MotionMatchingSource
 
 _WHICH = (
@@ -42,8 +41,8 @@ def add_source(obj: bpy.types.Object, name: str, **values: Any) -> MotionMatchin
     for group in ("roles", "simulation_bone", "features", "controller", "script"):
         getattr(settings, group)
     if not settings.features.items:
-        app.features.set_default_features(settings.features)
-    source = app.items.add(settings.sources, name)
+        app.controller.features.set_default_features(settings.features)
+    source = app.property_access.add(settings.sources, name)
     for key, value in values.items():
         setattr(source, key, value)
     settings.source_index = len(settings.sources) - 1
@@ -60,7 +59,7 @@ def add_action_sources(
     present = {source.action for source in settings_of(obj).sources}
     new = [action for action in actions if action not in present]
     for action in new:
-        is_cyclic = scene.blender.actions.is_cyclic(action)
+        is_cyclic = scene.blender.animation.actions.is_cyclic(action)
         source = add_source(
             obj, action.name, kind="ACTION", action=action, mirror=mirror, loop=is_cyclic
         )
@@ -160,8 +159,10 @@ def _find_own_actions(
 ) -> tuple[list[bpy.types.Action], list[bpy.types.Object]]:
     """Return the actions that fit and are no takes, and the armatures that left out ones are of."""
     takes = {take.action for take in settings_of(obj).takes}
-    fitting = [each for each in scene.blender.actions.find_actions(obj) if each not in takes]
-    owners = [app.sources.find_other_performer(obj, action) for action in fitting]
+    fitting = [
+        each for each in scene.blender.animation.actions.find_actions(obj) if each not in takes
+    ]
+    owners = [app.sources.source_list.find_other_performer(obj, action) for action in fitting]
     own = [action for action, owner in zip(fitting, owners, strict=True) if owner is None]
     return own, [owner for owner in owners if owner]
 
@@ -186,17 +187,21 @@ class MOTION_MATCHING_OT_remove_source(Operator, bpy.types.Operator):
         if self.all:
             settings.sources.clear()  # in a library override, those of the linked file stay
         else:
-            _remove_source(settings, app.items.clamp_index(settings.sources, settings.source_index))
+            _remove_source(
+                settings, app.property_access.clamp_index(settings.sources, settings.source_index)
+            )
         _finish_removal(settings)
 
 
 def _remove_source(settings: MotionMatchingSettings, index: int) -> None:
-    app.items.remove(settings.sources, index, f"The source '{settings.sources[index].name}'")
+    app.property_access.remove(
+        settings.sources, index, f"The source '{settings.sources[index].name}'"
+    )
 
 
 def _finish_removal(settings: MotionMatchingSettings) -> None:
-    settings.source_index = app.items.clamp_index(settings.sources, settings.source_index)
-    app.status.invalidate()
+    settings.source_index = app.property_access.clamp_index(settings.sources, settings.source_index)
+    app.database.status.invalidate()
 
 
 # All sources that the search shows
@@ -307,7 +312,7 @@ def change_sources(settings: MotionMatchingSettings, edit: str, indices: Iterabl
     for index in indices:
         for key, value in values.items():
             setattr(settings.sources[index], key, value)
-    app.status.invalidate()
+    app.database.status.invalidate()
 
 
 class MOTION_MATCHING_OT_edit_sources(Operator, bpy.types.Operator):
@@ -344,7 +349,7 @@ on"""
     forward: str = choice("Z", "Forward", "Axis of the files that points forward", AXES)
 
     def run(self, context: bpy.types.Context) -> str:
-        axes = app.sources.use_axes(get_active_armature(context), self.up, self.forward)
+        axes = app.sources.source_list.use_axes(get_active_armature(context), self.up, self.forward)
         return f"Files are now read with {axes}; build the database again"
 
 

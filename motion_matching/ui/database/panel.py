@@ -7,9 +7,8 @@ from typing import Any
 import bpy
 
 from ... import app
-from ...app.items import get_active
-from ..character.panel import draw_roles
-from ..panel_base import (
+from ...app.property_access import get_active
+from ..base.panel_base import (
     ArmaturePanel,
     DatabasePanel,
     List,
@@ -24,6 +23,7 @@ from ..panel_base import (
     set_options,
     split_layout,
 )
+from ..character.panel import draw_roles
 from ..properties import MotionMatchingSettings
 from . import ground_paths, preview_drawing
 from .operators_sources import get_shown_indices
@@ -67,24 +67,26 @@ class MOTION_MATCHING_UL_sources(List, bpy.types.UIList):
 def _choose_icon(item: MotionMatchingSource) -> Any:
     is_lost = item.action is None if item.kind == "ACTION" else not item.filepath
     obj: Any = item.id_data
-    state = app.status.get_status(obj).states.get(item.name, app.mapping.SAME)
+    state = app.database.status.get_status(obj).states.get(item.name, app.mapping.mapping.SAME)
     if is_lost or state.kind == "help":
         return "ERROR"
-    if app.findings.find_finding(item):
+    if app.database.status.find_finding(item):
         return "INFO"
     return _MAPPED if state.kind == "mapped" else item.kind  # kinds have the names of their icons
 
 
-def _describe_kind(finding: app.warnings.SourceProblem) -> str:
-    return f"'{finding.label}' {app.warnings.SOURCE_KINDS[finding.kind].one}"
+def _describe_kind(finding: app.strip.warnings.SourceProblem) -> str:
+    return f"'{finding.label}' {app.strip.warnings.SOURCE_KINDS[finding.kind].one}"
 
 
 def _describe_findings(source: MotionMatchingSource) -> str:
     """Return the findings on a source: its climb in one line, because its ground says the rest."""
-    finding = app.findings.find_finding(source)
-    if finding is None or finding.kind == app.warnings.SLOPE:
+    finding = app.database.status.find_finding(source)
+    if finding is None or finding.kind == app.strip.warnings.SLOPE:
         climb = finding.reason if finding else preview_drawing.describe_climb(source)
-        told = climb.partition(";")[0].removeprefix(f"'{app.sources.get_label(source)}' climbs ")
+        told = climb.partition(";")[0].removeprefix(
+            f"'{app.sources.source_list.get_label(source)}' climbs "
+        )
         return told[:1].upper() + told[1:]
     return finding.reason or _describe_kind(finding)
 
@@ -110,7 +112,7 @@ class MOTION_MATCHING_PT_database(StateHeader, ArmaturePanel, bpy.types.Panel):
     bl_order = 1
 
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State:
-        return app.standing.get_database_state(obj)
+        return app.strip.state.get_database_state(obj)
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         layout = self.layout
@@ -128,17 +130,17 @@ class MOTION_MATCHING_PT_database(StateHeader, ArmaturePanel, bpy.types.Panel):
             row = layout.row(align=True)
             row.operator("motion_matching.add_actions", icon="ACTION")
             row.operator("motion_matching.add_files", icon="FILE_FOLDER")
-        _draw_summary(layout, app.status.get_status(obj))
+        _draw_summary(layout, app.database.status.get_status(obj))
         draw_warnings(layout, obj, "database")
 
 
-def _draw_summary(layout: bpy.types.UILayout, status: app.status.Status) -> None:
+def _draw_summary(layout: bpy.types.UILayout, status: app.database.status.Status) -> None:
     hint = f"{status.stale_reason}. Build again" if status.stale_reason else ""
     if hint := hint or _HINTS.get(status.kind, ""):
         draw_wrapped_text(layout, hint, "INFO")
     if status.kind != "fresh":
         return
-    length = app.status.format_length(status.frames, status.seconds, status.fps)
+    length = app.database.status.format_length(status.frames, status.seconds, status.fps)
     counts = format_count(status.clips, "clip"), format_count(status.bones, "bone")
     size = f"{', '.join(counts)}, {status.megabytes:.0f} MB"
     row = layout.row(align=True)
@@ -228,7 +230,7 @@ class MOTION_MATCHING_PT_simulation_bone(StateHeader, DatabasePanel, bpy.types.P
         source = get_active(settings.sources, settings.source_index)
         if not (source and source.use_path):
             return None
-        is_found = app.sources.has_path_object(source)
+        is_found = app.sources.source_list.has_path_object(source)
         return ("EMPTY_ARROWS", "By Hand") if is_found else ("ERROR", "Path Lost")
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
@@ -256,7 +258,7 @@ class MOTION_MATCHING_PT_simulation_bone(StateHeader, DatabasePanel, bpy.types.P
             self.layout.operator("motion_matching.edit_path", icon="EMPTY_ARROWS")
             return
         column = self.layout.column(align=True)
-        if app.sources.has_path_object(source):
+        if app.sources.source_list.has_path_object(source):
             name = f"Select '{source.path.name}'"
             column.operator("motion_matching.select_path", text=name, icon="EMPTY_ARROWS")
         else:

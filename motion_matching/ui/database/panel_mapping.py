@@ -7,25 +7,19 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ... import app
-from ..panel_base import (
-    SourcePanel,
-    State,
-    StateHeader,
-    draw_wrapped_text,
-    set_options,
-)
+from ..base.panel_base import SourcePanel, State, StateHeader, draw_wrapped_text, set_options
 from ..properties import MotionMatchingSettings
 
 if TYPE_CHECKING:
-    from ...app.mapping import SourceState
-    from ...engine.retargeting.bone_mapping import BonePair
+    from ...app.mapping.mapping import SourceState
+    from ...engine.retargeting.pairs.bone_mapping import BonePair
 
 ICONS: Any = {"same": "CHECKMARK", "mapped": "ARMATURE_DATA", "help": "ERROR"}
 
 
 def find_state(obj: bpy.types.Object, source: Any) -> SourceState | None:
     """Return how the skeleton of a source is used, if that is known."""
-    return app.status.get_status(obj).states.get(source.name)
+    return app.database.status.get_status(obj).states.get(source.name)
 
 
 class MOTION_MATCHING_PT_mapping(StateHeader, SourcePanel, bpy.types.Panel):
@@ -61,7 +55,7 @@ def _draw_pairs(layout: bpy.types.UILayout, pairs: tuple[BonePair, ...]) -> None
     for pair in pairs:
         row = column.row(align=True)
         unsure: Any = "NONE"
-        if pair.target and app.bone_table.is_doubtful(pair.confidence):
+        if pair.target and app.mapping.bone_table.is_doubtful(pair.confidence):
             unsure = "QUESTION"
         row.label(text=pair.role.replace("_", " ").title(), icon=unsure)
         for side, bones in (("SOURCE", pair.source), ("CHARACTER", pair.target)):

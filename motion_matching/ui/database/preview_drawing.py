@@ -10,12 +10,12 @@ import numpy as np
 
 from ... import app, engine
 from ...app.runtime import runtime
-from .. import colors, drawing
-from ..panel_base import set_options
+from ..base import colors, drawing
+from ..base.panel_base import set_options
 
 if TYPE_CHECKING:
-    from ...app.shown_ground import ShownGround
-    from ...app.source_preview import SourcePreview
+    from ...app.sources.source_grounds import ShownGround
+    from ...app.sources.source_preview import SourcePreview
 
 _BONE, _PATH, _GROUND, _FOOTING = 4.0, 1.5, 3.0, 3.0  # widths
 _FOOT = 0.11  # metres: half a stroke where a foot stands
@@ -25,14 +25,16 @@ _AROUND = 3.0  # seconds of the path before and after the frame that is shown
 def _find_shown() -> tuple[SourcePreview, Any] | None:
     if runtime.source_preview is None:
         return None
-    return app.source_preview.find_shown(app.characters.get_active_armature(bpy.context))
+    return app.sources.source_preview.find_shown(
+        app.character.characters.get_active_armature(bpy.context)
+    )
 
 
 def _draw_skeleton() -> None:
     if (shown := _find_shown()) is None:
         return
     preview, source = shown
-    frame, bones, original = app.source_preview.find_bones(preview, source, _get_frame())
+    frame, bones, original = app.sources.source_preview.find_bones(preview, source, _get_frame())
     lines = [
         (drawing.build_line_batch(points, colors.get_color(color)), width)
         for points, width, color in build_paths(preview, source, frame)
@@ -106,7 +108,7 @@ def _draw_words() -> None:
 def draw_button(layout: bpy.types.UILayout, source: Any) -> None:
     """Draw the buttons that preview the active source, and its mirror image."""
     preview = runtime.source_preview
-    is_shown = preview is not None and app.source_preview.is_shown(source.id_data, source)
+    is_shown = preview is not None and app.sources.source_preview.is_shown(source.id_data, source)
     row, name = layout.row(align=True), "motion_matching.preview_source"
     is_mirrored = is_shown and preview.mirrored
     button = row.operator(name, icon="HIDE_OFF", depress=is_shown and not is_mirrored)
@@ -118,7 +120,7 @@ def draw_button(layout: bpy.types.UILayout, source: Any) -> None:
 def describe_climb(source: Any) -> str:
     """Return what the ground of a source is climbed by, if it is previewed."""
     preview = runtime.source_preview
-    if preview is None or not app.source_preview.is_shown(source.id_data, source):
+    if preview is None or not app.sources.source_preview.is_shown(source.id_data, source):
         return ""
     return preview.ground.told if preview.ground else ""
 

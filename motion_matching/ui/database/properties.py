@@ -10,9 +10,8 @@ import bpy
 
 from ... import app
 from ...engine.motion.settings import SimulationBoneSettings
-from ..property_updates import invalidate_status
-from ..tags.properties import FRAME, MotionMatchingTag
-from ..typed_properties import (
+from ..base.property_updates import invalidate_status
+from ..base.typed_properties import (
     Items,
     choice,
     collection,
@@ -27,7 +26,8 @@ from ..typed_properties import (
     text,
     updates,
 )
-from ..whole_names import Named, named_by
+from ..base.whole_names import Named, named_by
+from ..tags.properties import FRAME, MotionMatchingTag
 
 AXES = tuple(
     (axis, axis, f"The {axis} axis of the file") for axis in ("X", "Y", "Z", "-X", "-Y", "-Z")
@@ -61,7 +61,7 @@ def _change_filepath(self: MotionMatchingSource, context: bpy.types.Context) -> 
 
 
 def _list_characters(source: Any, context: bpy.types.Context, text: str) -> list[str]:
-    return app.source_files.list_performers(source)
+    return app.sources.source_files.list_performers(source)
 
 
 def is_armature(source: Any, obj: bpy.types.Object) -> bool:
@@ -76,7 +76,7 @@ def is_ground(source: Any, obj: bpy.types.Object) -> bool:
 
 def _describe_source(source: Any) -> Iterable[str]:
     gait = "" if source.gait == "none" else source.gait.title()
-    finding = app.findings.find_finding(source)
+    finding = app.database.status.find_finding(source)
     told = finding.reason if finding else ""
     return filter(None, (", ".join(filter(None, (gait, source.tags))), source.filepath, told))
 

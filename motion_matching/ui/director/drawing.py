@@ -9,7 +9,7 @@ import numpy as np
 
 from ... import engine
 from ...app.runtime import runtime
-from .. import colors, drawing
+from ..base import colors, drawing
 
 if TYPE_CHECKING:
     from ...engine.direct.sketch import Way
@@ -79,7 +79,7 @@ def _follow_edges(path: np.ndarray) -> np.ndarray:
 def _drape(way: Way, center: np.ndarray, around: np.ndarray) -> np.ndarray:
     """Return points (N, 2) around a centre (3,) where they lie on the floor, (N, 3)."""
     points, bodies = center[:2] + around, np.tile(center, (len(around), 1))
-    heights = engine.control.ground.compute_step_heights(way.floor, points, bodies)
+    heights = engine.ground.ground.compute_step_heights(way.floor, points, bodies)
     return np.column_stack([points, heights])
 
 

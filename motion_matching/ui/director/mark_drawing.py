@@ -8,9 +8,9 @@ import bpy
 import numpy as np
 
 from ... import app, engine, scene
-from ...app.characters import get_active_armature
+from ...app.character.characters import get_active_armature
 from ...app.runtime import runtime
-from .. import colors, drawing
+from ..base import colors, drawing
 
 _WIDTH = 3.0
 # to the left and along an arrow of length 1: its shaft, then the two sides of its head
@@ -32,9 +32,9 @@ def build_arrows(obj: bpy.types.Object) -> np.ndarray:
     Where the facing is free, an arrow has no head.
     """
     arrows = [np.empty((0, 3), np.float32)]
-    for empty in app.direct.marks.list_leading(obj):
+    for empty in app.marks.marks.list_leading(obj):
         if empty.visible_get():
-            shape = _SHAFT + (_HEAD if app.direct.marks.mark_of(empty).use_facing else ())
+            shape = _SHAFT + (_HEAD if app.marks.marks.mark_of(empty).use_facing else ())
             arrows.append(_place(np.array(shape), empty))
     return np.concatenate(arrows)
 

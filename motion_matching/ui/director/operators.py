@@ -5,10 +5,10 @@ from __future__ import annotations
 import bpy
 
 from ... import app, engine, scene
-from ...app.characters import get_active_armature, get_active_settings, get_placement
+from ...app.character.characters import get_active_armature, get_active_settings, get_placement
+from ...app.property_access import settings_of
 from ...app.runtime import runtime
-from ...app.typed import settings_of
-from ..operator_base import (
+from ..base.operator_base import (
     CHARACTER,
     PERFORMABLE,
     SOURCES,
@@ -21,7 +21,7 @@ from ..operator_base import (
     has_take,
     n_,
 )
-from ..typed_properties import choice, integer, switch
+from ..base.typed_properties import choice, integer, switch
 from .properties import LIMBS, VARIATIONS
 
 _TEMPO_SECONDS = 2.0
@@ -40,12 +40,12 @@ def has_marks(context: bpy.types.Context) -> str:
     """Require something to solve."""
     obj = get_active_armature(context)
     director = settings_of(obj).director
-    is_any = director.path or app.direct.marks.list_leading(obj)
+    is_any = director.path or app.marks.marks.list_leading(obj)
     return "" if is_any else n_("Add a mark first: put the 3D cursor where the character should be")
 
 
 def has_active_mark(context: bpy.types.Context) -> str:
-    found = app.direct.marks.get_active_mark(get_active_armature(context))
+    found = app.marks.marks.get_active_mark(get_active_armature(context))
     return "" if found else n_("Choose a mark in the list first")
 
 
@@ -73,8 +73,8 @@ and facing. Move, rotate, key, copy or delete it like any object, and drag its t
         place = make(cursor.location.x, cursor.location.y, cursor.matrix.to_euler().z)
         if self.where == "CHARACTER":
             place = get_placement(obj, frame)
-        mark = app.direct.marks.add_mark(obj, frame, place)
-        app.direct.marks.mark_of(mark).use_facing = False  # an arrow nobody has turned asks nothing
+        mark = app.marks.marks.add_mark(obj, frame, place)
+        app.marks.marks.mark_of(mark).use_facing = False  # an arrow nobody has turned asks nothing
         return f"Added '{mark.name}' at frame {frame}"
 
 
@@ -87,7 +87,7 @@ Adds a mark at the character if there is none"""
     requires = SOURCES
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
-        return app.direct.keeping_poses.keep_pose_steps(get_active_armature(context))
+        return app.marks.keeping_poses.keep_pose_steps(get_active_armature(context))
 
 
 class MOTION_MATCHING_OT_add_pin(Operator, bpy.types.Operator):
@@ -102,7 +102,7 @@ frame; way and motion stay. Parent it to an object to make the limb follow that"
     def run(self, context: bpy.types.Context) -> str:
         frame, at = context.scene.frame_current, context.scene.cursor.location
         obj = get_active_armature(context)
-        pin = app.direct.marks.add_pin(obj, self.limb, frame, (at.x, at.y, at.z))
+        pin = app.marks.marks.add_pin(obj, self.limb, frame, (at.x, at.y, at.z))
         return f"Added '{pin.name}' at frame {frame}"
 
 
@@ -117,11 +117,11 @@ frame. Marks are still met on their frames"""
 
     def run(self, context: bpy.types.Context) -> str:
         now, obj = context.scene, get_active_armature(context)
-        rate = scene.blender.actions.get_scene_fps(now)
+        rate = scene.blender.animation.actions.get_scene_fps(now)
         frames = now.frame_current, now.frame_current + round(_TEMPO_SECONDS * rate)
         if now.use_preview_range:
             frames = now.frame_preview_start, now.frame_preview_end
-        tempo = app.direct.marks.add_tempo(obj, _RATES[self.pace], frames)
+        tempo = app.marks.marks.add_tempo(obj, _RATES[self.pace], frames)
         return f"Added '{tempo.name}' from frame {frames[0]} to {frames[1]}"
 
 
@@ -134,7 +134,7 @@ class MOTION_MATCHING_OT_remove_mark(Operator, bpy.types.Operator):
 
     def run(self, context: bpy.types.Context) -> None:
         obj = get_active_armature(context)
-        app.direct.marks.remove_mark(obj, app.direct.marks.get_active_mark(obj))
+        app.marks.marks.remove_mark(obj, app.marks.marks.get_active_mark(obj))
         if context.object is None:  # the mark was active, and the panel would be gone with it
             context.view_layer.objects.active = obj
 
@@ -339,4 +339,4 @@ the same way without the controller's delay"""
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         action = get_active_settings(context).takes[get_active_settings(context).take_index].action
-        return app.direct.tracing.direct_take_steps(get_active_armature(context), action)
+        return app.marks.tracing.direct_take_steps(get_active_armature(context), action)

@@ -7,11 +7,10 @@ from typing import Any
 import bpy
 
 from ... import app
-from ...app.characters import get_active_armature
-from ...app.items import get_active
+from ...app.character.characters import get_active_armature
+from ...app.property_access import get_active, settings_of
 from ...app.runtime import runtime
-from ...app.typed import settings_of
-from ..panel_base import (
+from ..base.panel_base import (
     ArmaturePanel,
     List,
     State,
@@ -34,15 +33,15 @@ class MOTION_MATCHING_UL_marks(List, bpy.types.UIList):
     """Marks of the character, in the order of their frames"""
 
     def draw_row(self, layout: bpy.types.UILayout, item: bpy.types.Object) -> None:
-        mark = app.direct.marks.mark_of(item)
+        mark = app.marks.marks.mark_of(item)
         icon: Any = _ICONS[mark.kind] if mark.leads else "PINNED"
         split = layout.split(factor=0.28)
-        split.label(text=str(app.direct.marks.get_frame(item)), icon=icon)
+        split.label(text=str(app.marks.marks.get_frame(item)), icon=icon)
         row = split.row(align=True)
         row.prop(item, "name", text="", emboss=False)
-        if text := app.direct.marks.describe(item):
+        if text := app.marks.marks.describe(item):
             draw_right(row, text)
-        outcome: Any = _OUTCOMES[app.direct.outcomes.get_outcome(item)]
+        outcome: Any = _OUTCOMES[app.marks.outcomes.get_outcome(item)]
         row.label(text="", icon=outcome)
 
     def filter_items(
@@ -52,9 +51,9 @@ class MOTION_MATCHING_UL_marks(List, bpy.types.UIList):
         items, obj = list(getattr(data, property)), get_active_armature(context)
         if obj is None:
             return [], []
-        shown = [app.direct.marks.is_mark_of(item, obj) for item in items]
+        shown = [app.marks.marks.is_mark_of(item, obj) for item in items]
         frames = [
-            app.direct.marks.get_frame(item) if is_shown else 0
+            app.marks.marks.get_frame(item) if is_shown else 0
             for item, is_shown in zip(items, shown, strict=True)
         ]
         order = sorted(range(len(items)), key=lambda k: (frames[k], items[k].name))
@@ -72,7 +71,7 @@ class MOTION_MATCHING_PT_director(StateHeader, ArmaturePanel, bpy.types.Panel):
     bl_order = 4
 
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State | None:
-        return app.direct.outcomes.get_state(obj)
+        return app.marks.outcomes.get_state(obj)
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         layout, director = self.layout, settings.director
@@ -96,7 +95,7 @@ class MOTION_MATCHING_PT_director(StateHeader, ArmaturePanel, bpy.types.Panel):
             )
             side = row.column(align=True)
             side.operator("motion_matching.remove_mark", text="", icon="REMOVE")
-        if (active := app.direct.marks.get_active_mark(obj)) is not None:
+        if (active := app.marks.marks.get_active_mark(obj)) is not None:
             _draw_reason(layout, obj, active)
             _draw_mark(layout, active)
         _draw_preview(layout, obj)
@@ -151,18 +150,18 @@ def _draw_reason(
     layout: bpy.types.UILayout, obj: bpy.types.Object, empty: bpy.types.Object
 ) -> None:
     """Draw why a mark is missed, by the last solve or by the preview."""
-    if app.direct.outcomes.get_outcome(empty) == "missed":
-        draw_wrapped_text(layout, app.direct.marks.mark_of(empty).reason, "ERROR")
+    if app.marks.outcomes.get_outcome(empty) == "missed":
+        draw_wrapped_text(layout, app.marks.marks.mark_of(empty).reason, "ERROR")
     elif reason := app.direct.previewing.get_reason(obj, empty):
         draw_wrapped_text(layout, reason, "INFO")
 
 
 def _draw_mark(layout: bpy.types.UILayout, empty: bpy.types.Object) -> None:
     """Draw what a mark asks for: when, what, where and how long."""
-    mark = app.direct.marks.mark_of(empty)
+    mark = app.marks.marks.mark_of(empty)
     column = split_layout(layout)
     column.prop(mark, "frame")
-    if mark.kind != app.direct.marks.MARK:
+    if mark.kind != app.marks.marks.MARK:
         column.prop(mark, "frame_end")
         column.prop(mark, "rate")
         return
@@ -173,9 +172,9 @@ def _draw_mark(layout: bpy.types.UILayout, empty: bpy.types.Object) -> None:
     part = column.column()
     part.active = mark.use_place
     part.prop(mark, "part")
-    if app.direct.marks.is_of_part(empty):
+    if app.marks.marks.is_of_part(empty):
         part.prop(mark, "use_height")
-    if app.direct.marks.is_of_hand(empty):
+    if app.marks.marks.is_of_hand(empty):
         part.prop(mark, "palm")
     column.prop(mark, "leads")
     if not mark.leads:
@@ -200,14 +199,14 @@ class MOTION_MATCHING_PT_mark(_DirectorPanel, bpy.types.Panel):
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         obj = get_active_armature(context)
-        active = None if obj is None else app.direct.marks.get_active_mark(obj)
+        active = None if obj is None else app.marks.marks.get_active_mark(obj)
         return active is not None and settings_of(active).mark.kind == "MARK"
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
-        active = app.direct.marks.get_active_mark(obj)
+        active = app.marks.marks.get_active_mark(obj)
         if active is None:
             return
-        mark, column = app.direct.marks.mark_of(active), split_layout(self.layout)
+        mark, column = app.marks.marks.mark_of(active), split_layout(self.layout)
         if mark.leads:
             column.prop(mark, "moment")
             row = column.row(heading="Tags")

@@ -8,8 +8,7 @@ from typing import Any
 import bpy
 
 from ... import app
-from ..takes.properties import GAITS, tags_text
-from ..typed_properties import (
+from ..base.typed_properties import (
     choice,
     hidden_text,
     integer,
@@ -19,6 +18,7 @@ from ..typed_properties import (
     switch,
     text,
 )
+from ..takes.properties import GAITS, tags_text
 
 _FRAME: Any = {"min": -1_048_574, "max": 1_048_574, "soft_min": 0, "soft_max": 10_000}
 _SECONDS: Any = {"subtype": "TIME_ABSOLUTE", "unit": "TIME_ABSOLUTE", "precision": 2, "step": 10}
@@ -53,11 +53,11 @@ _MARK_GAITS = (
 
 
 def _get_frame(mark: Any) -> int:
-    return app.direct.marks.get_frame(mark.id_data)
+    return app.marks.marks.get_frame(mark.id_data)
 
 
 def _set_frame(mark: Any, frame: int) -> None:
-    app.direct.marks.set_frame(mark.id_data, frame)
+    app.marks.marks.set_frame(mark.id_data, frame)
 
 
 @settings_group
@@ -195,7 +195,7 @@ def is_curve(self: Any, obj: bpy.types.Object) -> bool:
 def _show_mark(self: Any, context: bpy.types.Context) -> None:
     """Select the mark that was chosen in the list."""
     if context.mode == "OBJECT":
-        app.direct.marks.select_chosen(self.id_data)
+        app.marks.marks.select_chosen(self.id_data)
 
 
 @settings_group

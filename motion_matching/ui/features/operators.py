@@ -5,17 +5,12 @@ from __future__ import annotations
 import bpy
 
 from ... import app
-from ...app.characters import get_active_settings
-from ...app.items import get_active
+from ...app.character.characters import get_active_settings
+from ...app.property_access import get_active
 from ...engine.errors import SettingsError
-from ..operator_base import (
-    CHARACTER_ALSO_LIVE,
-    NothingToDoError,
-    Operator,
-    n_,
-)
-from ..panel_base import set_options
-from ..typed_properties import choice, text
+from ..base.operator_base import CHARACTER_ALSO_LIVE, NothingToDoError, Operator, n_
+from ..base.panel_base import set_options
+from ..base.typed_properties import choice, text
 from .properties import (
     AHEAD,
     BEHIND,
@@ -43,7 +38,7 @@ def _describe_active(features: MotionMatchingFeatures) -> str:
 
 def _finish_edit(features: MotionMatchingFeatures, index: int) -> None:
     features.index, features.preset = index, ""
-    app.status.invalidate()
+    app.database.status.invalidate()
 
 
 class MOTION_MATCHING_OT_add_feature(Operator, bpy.types.Operator):
@@ -71,10 +66,10 @@ class MOTION_MATCHING_OT_add_feature(Operator, bpy.types.Operator):
     def run(self, context: bpy.types.Context) -> None:
         features = get_active_settings(context).features
         if not features.items:  # the default ones are in use without a list
-            app.features.set_default_features(features)
+            app.controller.features.set_default_features(features)
         index = min(features.index + 1, len(features.items))
         present = {(item.kind, item.bone) for item in features.items}
-        item = app.items.add(features.items, self.kind)
+        item = app.property_access.add(features.items, self.kind)
         item.kind = self.kind
         if self.kind.startswith("trajectory"):
             item.bone, item.times, item.axes = "", self.times or AHEAD, "xy"
@@ -99,8 +94,8 @@ needs no build"""
         features = get_active_settings(context).features
         if len(features.items) == 1:
             raise SettingsError("The search needs at least one feature; add another first.")
-        app.items.remove(features.items, features.index, _describe_active(features))
-        _finish_edit(features, app.items.clamp_index(features.items, features.index))
+        app.property_access.remove(features.items, features.index, _describe_active(features))
+        _finish_edit(features, app.property_access.clamp_index(features.items, features.index))
 
 
 class MOTION_MATCHING_OT_move_feature(Operator, bpy.types.Operator):
@@ -117,7 +112,7 @@ class MOTION_MATCHING_OT_move_feature(Operator, bpy.types.Operator):
         index = features.index + (1 if self.direction == "DOWN" else -1)
         if not 0 <= index < len(features.items):
             raise NothingToDoError
-        app.items.move(features.items, features.index, index, _describe_active(features))
+        app.property_access.move(features.items, features.index, index, _describe_active(features))
         _finish_edit(features, index)
 
 

@@ -7,9 +7,9 @@ from typing import Any
 import bpy
 
 from ... import app
-from ...app.items import get_active
+from ...app.property_access import get_active
 from ...app.runtime import runtime
-from ..panel_base import (
+from ..base.panel_base import (
     DatabasePanel,
     List,
     State,
@@ -45,7 +45,7 @@ class MOTION_MATCHING_UL_features(List, bpy.types.UIList):
 def _draw_height(layout: bpy.types.UILayout, obj: bpy.types.Object, features: Any) -> None:
     """Offer to list the feature that clips on slopes and stairs bring along, for its weight."""
     is_listed = any(item.kind == HEIGHT for item in features.items)
-    if is_listed or not app.status.get_status(obj).has_heights:
+    if is_listed or not app.database.status.get_status(obj).has_heights:
         return
     draw_wrapped_text(layout, "Clips on slopes are also compared by Height", "INFO")
     name = "motion_matching.add_feature"
@@ -59,7 +59,7 @@ class MOTION_MATCHING_PT_features(StateHeader, DatabasePanel, bpy.types.Panel):
     bl_label = "Features"
 
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State | None:
-        dimensions = app.status.get_status(obj).dimensions
+        dimensions = app.database.status.get_status(obj).dimensions
         return ("NONE", f"{dimensions} Values") if dimensions else None
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
@@ -69,7 +69,7 @@ class MOTION_MATCHING_PT_features(StateHeader, DatabasePanel, bpy.types.Panel):
         column.prop(features, "responsiveness", slider=True)
         column.prop(features, "continuity", slider=True)
         row = column.row()
-        row.active = app.features.has_past(features)
+        row.active = app.controller.features.has_past(features)
         row.prop(features, "past", slider=True)
         if not features.items:
             name = "motion_matching.apply_preset"

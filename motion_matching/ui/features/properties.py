@@ -7,10 +7,10 @@ from typing import Any
 import bpy
 
 from ... import app
-from ...app.typed import armature_of, settings_of
-from ...engine.motion.bone_names import ROLES
-from ..property_updates import apply_weights, invalidate_status
-from ..typed_properties import (
+from ...app.property_access import armature_of, settings_of
+from ...engine.skeleton.bone_names import ROLES
+from ..base.property_updates import apply_weights, invalidate_status
+from ..base.typed_properties import (
     Items,
     choice,
     collection,
@@ -113,7 +113,7 @@ def _change_kind(self: MotionMatchingFeature, context: bpy.types.Context) -> Non
 
 def _suggest_bones(self: MotionMatchingFeature, context: bpy.types.Context, text: str) -> list[str]:
     """Return the roles, and the bones of the armature, that contain a text."""
-    obj = app.characters.get_active_armature(context)
+    obj = app.character.characters.get_active_armature(context)
     names = [*ROLES, *(armature_of(obj).bones.keys() if obj else ())]
     return [name for name in names if text.lower() in name.lower()]
 

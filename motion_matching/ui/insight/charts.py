@@ -14,12 +14,12 @@ import bpy
 import numpy as np
 
 from ... import app, engine
+from ...app.property_access import settings_of
 from ...app.runtime import runtime
-from ...app.typed import settings_of
-from .. import drawing
+from ..base import drawing
 
 if TYPE_CHECKING:
-    from ...engine.insight.coverage import Coverage
+    from ...engine.insight.coverage.coverage import Coverage
 
 Box = tuple[float, float, float, float]  # left, bottom, right, top
 
@@ -37,7 +37,7 @@ class ChartCache:
     """The measurement, its charts, and their batches."""
 
     def __init__(self) -> None:
-        self.report: app.insight.CoverageReport | None = None
+        self.report: app.insight.data_insight.CoverageReport | None = None
         self.charts: dict[str, Chart] = {}
         self.batches: dict[str, Any] = {}
 
@@ -64,7 +64,7 @@ class Chart(NamedTuple):
 
 def build_coverage_chart(covered: Coverage) -> Chart:
     """Return the chart of frames by speed, upward, and turn rate, to the left; holes are framed."""
-    coverage = engine.insight.coverage
+    coverage = engine.insight.coverage.coverage
     rows, columns = covered.visible_row_count, covered.frames.shape[1]
     width, top = (WIDTH - _LEFT - _RIGHT) / columns, _FOOT + rows * _CELL
     shares = (np.log1p(covered.frames) / np.log1p(max(covered.frames.max(), 1)))[..., None]
@@ -135,7 +135,7 @@ def _outline(
 
 def _draw() -> None:
     context = bpy.context
-    obj = app.characters.get_active_armature(context)
+    obj = app.character.characters.get_active_armature(context)
     report = runtime.coverage_reports.get(obj.session_uid) if obj and runtime.live is None else None
     if report is None:
         return
@@ -151,7 +151,7 @@ overlay = drawing.Overlay((_draw, "POST_PIXEL"))
 
 
 def _iter_shown_charts(
-    obj: bpy.types.Object, report: app.insight.CoverageReport
+    obj: bpy.types.Object, report: app.insight.data_insight.CoverageReport
 ) -> Iterator[tuple[str, Chart]]:
     """Yield the charts that an armature shows, from the corner upward; they are built once."""
     cache = runtime.get_cache(ChartCache)

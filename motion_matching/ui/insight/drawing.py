@@ -16,9 +16,9 @@ from bpy_extras.view3d_utils import location_3d_to_region_2d
 from mathutils import Matrix, Vector
 
 from ... import app, engine
+from ...app.property_access import settings_of
 from ...app.runtime import runtime
-from ...app.typed import settings_of
-from .. import colors, drawing
+from ..base import colors, drawing
 
 _LABEL = 2.0  # metres from the start of strands to their name
 _STRAND = 1.5  # width
@@ -59,7 +59,7 @@ def _get_batch(name: str, content: Any, build: Callable[[Any], Any]) -> Any:
 
 
 def _draw_scene() -> None:
-    obj = app.characters.get_active_armature(bpy.context)
+    obj = app.character.characters.get_active_armature(bpy.context)
     if obj is None:
         return
     for name, strands, matrix, build in _place_strands(obj):
@@ -76,7 +76,9 @@ def _place_strands(obj: bpy.types.Object) -> list[tuple[str, Any, Matrix, Builde
     report, settings = runtime.coverage_reports.get(obj.session_uid), settings_of(obj).insight
     if report is None:
         return []
-    x, y, yaw = runtime.trail.placement if _is_live(obj) else app.characters.get_placement(obj)
+    x, y, yaw = (
+        runtime.trail.placement if _is_live(obj) else app.character.characters.get_placement(obj)
+    )
     ground = _compute_matrix(x, y, obj.matrix_world[2][3], yaw)
     by_speed: Builder = _build_strand_batch
     result = [("Data", report.strands, ground, by_speed)] if settings.show_strands else []
@@ -122,11 +124,11 @@ def build_strand_segments(strands: Any) -> tuple[np.ndarray, np.ndarray]:
     paths = np.pad(strands.paths * (1.0, -1.0), ((0, 0), (0, 0), (0, 1))).astype(np.float32)
     pairs = np.stack([paths[:, :-1], paths[:, 1:]], axis=2).reshape(-1, 3)
     colours = np.full((len(paths), 4), 0.7, np.float32)
-    colours[:, :3] = engine.insight.strands.compute_colours(strands.speeds)
+    colours[:, :3] = engine.insight.coverage.strands.compute_colours(strands.speeds)
     return pairs, np.repeat(colours, 2 * (paths.shape[1] - 1), axis=0)
 
 
-def _draw_features(inspector: app.inspector.Inspector) -> None:
+def _draw_features(inspector: app.insight.inspector.Inspector) -> None:
     """Draw the inspected frame: its pose, over it the goal, and on top the features."""
     goal = _get_batch("goal", inspector.goal_strokes, _build_goal_batches)
     strokes = _get_batch("features", inspector.strokes, _build_feature_batches)
@@ -147,7 +149,7 @@ def _build_feature_batches(strokes: Any) -> list[tuple[drawing.Batch, float]]:
 
 def _draw_pixels() -> None:
     """Draw the names of strands, and the map."""
-    obj = app.characters.get_active_armature(bpy.context)
+    obj = app.character.characters.get_active_armature(bpy.context)
     if obj is None:
         return
     _draw_labels(obj)
@@ -159,7 +161,7 @@ def _is_live(obj: bpy.types.Object) -> bool:
     return runtime.trail is not None and runtime.trail.uid == obj.session_uid
 
 
-def _get_shown_map(obj: bpy.types.Object) -> app.insight.MappedPoses | None:
+def _get_shown_map(obj: bpy.types.Object) -> app.insight.data_insight.MappedPoses | None:
     """Return the map of an armature if it is shown."""
     settings = settings_of(obj)
     shown = settings.play.show_map if _is_live(obj) else settings.insight.show_map
@@ -168,7 +170,7 @@ def _get_shown_map(obj: bpy.types.Object) -> app.insight.MappedPoses | None:
     return None if lacks_states else mapped
 
 
-def _draw_map(obj: bpy.types.Object, mapped: app.insight.MappedPoses) -> None:
+def _draw_map(obj: bpy.types.Object, mapped: app.insight.data_insight.MappedPoses) -> None:
     insight = settings_of(obj).insight
     if insight.map == "field":
         positions = turn_states(mapped, np.array(bpy.context.region_data.view_matrix)[:2, :3])
@@ -188,12 +190,12 @@ def _draw_map(obj: bpy.types.Object, mapped: app.insight.MappedPoses) -> None:
 
 
 def get_marked_frames(
-    obj: bpy.types.Object, mapped: app.insight.MappedPoses
+    obj: bpy.types.Object, mapped: app.insight.data_insight.MappedPoses
 ) -> tuple[list[int], Sequence[int]]:
     """Return the frames of a map that were played last, or are inspected, and those blended."""
     trail, inspector = runtime.trail, runtime.inspector
     if _is_live(obj):
-        is_played = mapped[:2] == (trail.key, app.status.get_edition(trail.key))
+        is_played = mapped[:2] == (trail.key, app.database.status.get_edition(trail.key))
         return (list(trail.frames), trail.neighbour_frames) if is_played else ([], ())
     if inspector is None or inspector.inspected is None:
         return [], ()
@@ -201,7 +203,7 @@ def get_marked_frames(
     return [inspector.inspected.frame] if data == (obj.session_uid, *mapped[:2]) else [], ()
 
 
-def get_map_positions(mapped: app.insight.MappedPoses, kind: str) -> np.ndarray:
+def get_map_positions(mapped: app.insight.data_insight.MappedPoses, kind: str) -> np.ndarray:
     """Return the positions (N, 2) of all frames on a map from 0 to 1, computed once."""
     cached = runtime.get_cache(InsightCache).map_positions
     if kind not in cached or cached[kind][0] is not mapped:
@@ -213,7 +215,7 @@ def get_map_positions(mapped: app.insight.MappedPoses, kind: str) -> np.ndarray:
     return cached[kind][1]
 
 
-def turn_states(mapped: app.insight.MappedPoses, axes: np.ndarray) -> np.ndarray:
+def turn_states(mapped: app.insight.data_insight.MappedPoses, axes: np.ndarray) -> np.ndarray:
     """Return the positions (N, 2) of all states on a map from 0 to 1, seen along axes (2, 3).
 
     They are computed once for each way of looking.

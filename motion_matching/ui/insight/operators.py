@@ -10,11 +10,11 @@ from typing import Any
 import bpy
 
 from ... import app, engine
-from ...app.characters import get_active_armature, get_active_settings, get_armature
+from ...app.character.characters import get_active_armature, get_active_settings, get_armature
+from ...app.property_access import settings_of
 from ...app.runtime import runtime
-from ...app.typed import settings_of
 from ...engine.errors import SettingsError
-from ..operator_base import (
+from ..base.operator_base import (
     CHARACTER,
     SOURCES,
     Operator,
@@ -24,10 +24,10 @@ from ..operator_base import (
     has_performed_take,
     n_,
 )
-from ..panel_base import format_count
+from ..base.panel_base import format_count
+from ..base.typed_properties import choice, integer, switch, text
 from ..tags.operators import add_range
 from ..tags.properties import LABELS
-from ..typed_properties import choice, integer, switch, text
 
 _FORBIDDEN = 1.0 / 3.0  # seconds on either side of a frame, as candidates are listed
 
@@ -67,7 +67,7 @@ Builds the database if needed"""
     requires = (*SOURCES, has_reference)
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
-        report = yield from app.insight.measure_steps(get_active_armature(context))
+        report = yield from app.insight.data_insight.measure_steps(get_active_armature(context))
         if not report.to_capture:
             return "Measured: no requested motion is missing"
         return f"Measured: {format_count(len(report.to_capture), 'thing')} to capture next"
@@ -107,17 +107,17 @@ picture, for browsers and drawing programs"""
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         path = _resolve_picture_path(self.filepath)
-        read: list[engine.files.NamedPath] = [("Blender", bpy.data.filepath)]
+        read: list[engine.files.file_paths.NamedPath] = [("Blender", bpy.data.filepath)]
         sources = get_active_settings(context).sources
-        read += [("a source", app.source_files.find_file(source)) for source in sources]
-        engine.files.check_clashes(read, [("The picture", path)])
+        read += [("a source", app.sources.source_files.find_file(source)) for source in sources]
+        engine.files.file_paths.check_clashes(read, [("The picture", path)])
         obj = get_active_armature(context)
         uid = obj.session_uid
         coverage = runtime.coverage_reports.get(uid)
-        if coverage is None or app.insight.explain_staleness(obj, coverage):
-            coverage = yield from app.insight.measure_steps(obj)
-        database = yield from app.build.load_or_build_steps(get_armature(uid))
-        mapped = yield from app.insight.map_poses_steps(get_armature(uid))
+        if coverage is None or app.insight.data_insight.explain_staleness(obj, coverage):
+            coverage = yield from app.insight.data_insight.measure_steps(obj)
+        database = yield from app.database.build.load_or_build_steps(get_armature(uid))
+        mapped = yield from app.insight.data_insight.map_poses_steps(get_armature(uid))
         data = database, coverage.inspection, mapped.poses
         yield from app.steps.run_in_background_steps(
             lambda report: engine.insight.plots.save(*data, path, mapped.states), "Drawing"
@@ -145,7 +145,7 @@ class MOTION_MATCHING_OT_map_poses(SteppedOperator, bpy.types.Operator):
     requires = SOURCES
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
-        mapped = yield from app.insight.map_poses_steps(get_active_armature(context))
+        mapped = yield from app.insight.data_insight.map_poses_steps(get_active_armature(context))
         return f"Mapped {len(mapped.poses.mds)} poses"
 
 
@@ -160,11 +160,11 @@ other frames win, lose or are excluded. Follows the timeline"""
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event | None) -> set[Any]:
         """Inspect what is on screen where nothing else was chosen; scripts say what they want."""
-        app.inspector.prefer_screen(get_active_armature(context))
+        app.insight.inspector.prefer_screen(get_active_armature(context))
         return super().invoke(context, event)
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
-        inspector = yield from app.inspector.inspect_steps(get_active_armature(context))
+        inspector = yield from app.insight.inspector.inspect_steps(get_active_armature(context))
         if inspector.problem:
             raise SettingsError(inspector.problem)
         return ""
@@ -179,7 +179,7 @@ class MOTION_MATCHING_OT_stop_inspecting(Operator, bpy.types.Operator):
     requires = (*CHARACTER, is_inspecting)
 
     def run(self, context: bpy.types.Context) -> None:
-        app.inspector.close()
+        app.insight.inspector.close()
 
 
 # Odd postures
@@ -224,22 +224,22 @@ class MOTION_MATCHING_OT_tag_odd_postures(SteppedOperator, bpy.types.Operator):
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         uid = get_active_armature(context).session_uid
-        found = (yield from app.status.refresh_steps(uid)).odd.moments
+        found = (yield from app.database.status.refresh_steps(uid)).odd.moments
         place = self.source, self.frame
         chosen = [one for one in found if not self.source or (one.source, one.first) == place]
         if not chosen:
             raise SettingsError("There is no odd posture left there; check the list in Insight.")
         sources = settings_of(get_armature(uid)).sources
         kind, verb = _ODD_TAGS[self.kind]
-        cost = engine.database.postures.AVOIDANCE if self.kind == "prefer" else 0.0
+        cost = engine.facts.postures.AVOIDANCE if self.kind == "prefer" else 0.0
         for one in chosen:
             lead = 0 if kind == "no_use" else one.lead
             first = max(one.first - lead, 0)
             tag = add_range(sources[one.source], LABELS[kind], kind, first, one.last)
             if kind == "prefer":
                 tag.bias = cost
-        app.status.invalidate()
-        yield from app.status.refresh_steps(uid)
+        app.database.status.invalidate()
+        yield from app.database.status.refresh_steps(uid)
         return f"{verb} {format_count(len(chosen), 'odd posture')}"
 
 
@@ -259,8 +259,8 @@ class MOTION_MATCHING_OT_go_to_posture(SteppedOperator, bpy.types.Operator):
         index = settings_of(obj).sources.find(self.source)
         if index < 0:
             raise SettingsError(f"There is no source '{self.source}'; check the list in Insight.")
-        found = app.candidates.SourceFrame(index, self.frame, 1.0, False)
-        return (yield from app.candidates.show_source_steps(obj.session_uid, found))
+        found = app.insight.inspected_frames.SourceFrame(index, self.frame, 1.0, False)
+        return (yield from app.insight.inspected_frames.show_source_steps(obj.session_uid, found))
 
 
 class MOTION_MATCHING_OT_exclude_spare_motion(SteppedOperator, bpy.types.Operator):
@@ -275,14 +275,14 @@ tags stay. Remove the ranges in the panel Tags to play it again"""
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         obj = get_active_armature(context)
         uid, keep = obj.session_uid, settings_of(obj).insight.keep
-        found = yield from app.spare_motion.find_steps(obj, keep)
+        found = yield from app.insight.spare_motion.find_steps(obj, keep)
         if not found.ranges:
             raise SettingsError("All of the motion is needed; keep less of it.")
         sources = settings_of(get_armature(uid)).sources
         for one in found.ranges:
             add_range(sources[one.source], LABELS["no_use"], "no_use", one.first, one.last)
-        app.status.invalidate()
-        yield from app.status.refresh_steps(uid)
+        app.database.status.invalidate()
+        yield from app.database.status.refresh_steps(uid)
         result = found.pruning
         return (
             f"Excluded {format_count(len(found.ranges), 'range')}: {result.kept:.0%} of the motion "
@@ -321,7 +321,7 @@ class MOTION_MATCHING_OT_use_candidate(SteppedOperator, bpy.types.Operator):
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         obj, frame = get_active_armature(context), _get_frame(self.frame)
-        return (yield from app.candidates.use_steps(obj, frame))
+        return (yield from app.insight.inspected_frames.use_steps(obj, frame))
 
 
 class MOTION_MATCHING_OT_forbid_candidate(SteppedOperator, bpy.types.Operator):
@@ -337,17 +337,17 @@ Here on its source, for all new takes"""
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         seen, obj = runtime.inspector, get_active_armature(context)
         uid, frame = obj.session_uid, _get_frame(self.frame)
-        found = yield from app.candidates.find_source_steps(obj, seen.database, frame)
+        found = yield from app.insight.inspected_frames.find_source_steps(obj, seen.database, frame)
         source = settings_of(get_armature(uid)).sources[found.source_index]
         around = math.ceil(_FORBIDDEN * seen.database.fps * found.step)
         start, end = max(found.frame - around, 0), found.frame + around
-        kind = engine.database.tags.NO_ENTRY
+        kind = engine.database.tags.tags.NO_ENTRY
         add_range(source, LABELS[kind], kind, start, end)
-        app.status.invalidate()
+        app.database.status.invalidate()
         if seen.subject == "take":
             again = "bake the take again to perform it without them"
             return f"Forbade frames {start} to {end} of '{source.name}'; {again}"
-        yield from app.inspector.inspect_steps(get_armature(uid))
+        yield from app.insight.inspector.inspect_steps(get_armature(uid))
         return f"Forbade frames {start} to {end} of '{source.name}'"
 
 
@@ -363,7 +363,9 @@ class MOTION_MATCHING_OT_go_to_candidate(SteppedOperator, bpy.types.Operator):
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         obj = get_active_armature(context)
-        return (yield from app.candidates.go_to_source_steps(obj, _get_frame(self.frame)))
+        return (
+            yield from app.insight.inspected_frames.go_to_source_steps(obj, _get_frame(self.frame))
+        )
 
 
 def _get_frame(frame: int) -> int:

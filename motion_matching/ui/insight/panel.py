@@ -8,8 +8,7 @@ import bpy
 
 from ... import app, engine
 from ...app.runtime import runtime
-from ..features.properties import format_kind
-from ..panel_base import (
+from ..base.panel_base import (
     ArmaturePanel,
     State,
     StateHeader,
@@ -22,12 +21,13 @@ from ..panel_base import (
     set_options,
     split_layout,
 )
+from ..features.properties import format_kind
 from ..properties import MotionMatchingSettings
 
 if TYPE_CHECKING:
     from ...engine.database.database import FrameSource
-    from ...engine.insight.frame_inspector import FrameInspection
-    from ...engine.insight.watching import Choice
+    from ...engine.insight.frames.frame_inspector import FrameInspection
+    from ...engine.insight.frames.watching import Choice
 
 _MAX_SHOWN = 6
 _VERDICT_ICONS: Any = {
@@ -53,7 +53,7 @@ class MOTION_MATCHING_PT_insight(StateHeader, ArmaturePanel, bpy.types.Panel):
         coverage = runtime.coverage_reports.get(obj.session_uid)
         if coverage is None:
             return "LAYER_USED", "Not Measured"
-        if app.insight.explain_staleness(obj, coverage):
+        if app.insight.data_insight.explain_staleness(obj, coverage):
             return "FILE_REFRESH", "Stale"
         count = len(coverage.to_capture)
         return ("INFO", f"{count} to Capture") if count else ("CHECKMARK", "Covered")
@@ -87,7 +87,7 @@ class MOTION_MATCHING_PT_coverage(ArmaturePanel, bpy.types.Panel):
         draw_work_button(layout, "motion_matching.measure_coverage", icon="VIEWZOOM")
         if coverage is None:
             return
-        if reason := app.insight.explain_staleness(obj, coverage):
+        if reason := app.insight.data_insight.explain_staleness(obj, coverage):
             draw_wrapped_text(layout, f"{reason}: measure again", "FILE_REFRESH")
         draw_small_lines(layout, coverage.summary)
         box, missing = layout.box(), coverage.to_capture
@@ -108,14 +108,14 @@ class MOTION_MATCHING_PT_odd_postures(StateHeader, ArmaturePanel, bpy.types.Pane
     bl_parent_id = "MOTION_MATCHING_PT_insight"
 
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State:
-        found = app.status.get_status(obj)
+        found = app.database.status.get_status(obj)
         if found.kind != "fresh":
-            return app.standing.get_database_state(obj)
+            return app.strip.state.get_database_state(obj)
         count = len(found.odd.moments)
         return ("INFO", f"{count}") if count else ("CHECKMARK", "None")
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
-        layout, found = self.layout, app.status.get_status(obj)
+        layout, found = self.layout, app.database.status.get_status(obj)
         odd = found.odd
         if not odd.moments:
             is_built = found.kind == "fresh"
@@ -124,7 +124,7 @@ class MOTION_MATCHING_PT_odd_postures(StateHeader, ArmaturePanel, bpy.types.Pane
             return
         draw_wrapped_text(layout, odd.summary, "NONE")
         row = layout.row(align=True)
-        for button in (*app.postures.BUTTONS, app.postures.PLAY_ALL):
+        for button in (*app.insight.postures.BUTTONS, app.insight.postures.PLAY_ALL):
             draw_button(row, button)
         box = layout.box()
         for moment in odd.moments[:_MAX_SHOWN]:
@@ -133,7 +133,7 @@ class MOTION_MATCHING_PT_odd_postures(StateHeader, ArmaturePanel, bpy.types.Pane
             box.label(text=f"And {len(odd.moments) - _MAX_SHOWN} more, less unusual")
 
 
-def _draw_odd_moment(layout: bpy.types.UILayout, moment: app.postures.OddMoment) -> None:
+def _draw_odd_moment(layout: bpy.types.UILayout, moment: app.insight.postures.OddMoment) -> None:
     """Draw a moment: source and frames, what is odd, and what can be done about it."""
     lines = layout.column(align=True)
     row = lines.row()
@@ -190,7 +190,7 @@ class MOTION_MATCHING_PT_frame_inspector(ArmaturePanel, bpy.types.Panel):
         row.operator("motion_matching.stop_inspecting", text="", icon="X")
         if inspector.problem:
             draw_wrapped_text(layout, inspector.problem, "ERROR")
-        elif reason := app.insight.explain_staleness(obj, inspector):
+        elif reason := app.insight.data_insight.explain_staleness(obj, inspector):
             draw_wrapped_text(layout, f"{reason}: inspect again", "FILE_REFRESH")
         inspection, inspected = inspector.inspection, inspector.inspected
         if inspection:
@@ -213,14 +213,18 @@ def _draw_choice(layout: bpy.types.UILayout, insight: Any) -> None:
         layout.row(heading="Inspect").prop_menu_enum(insight, "inspect", text="On Screen")
 
 
-def _draw_frame(layout: bpy.types.UILayout, inspector: app.inspector.Inspector, frame: int) -> None:
+def _draw_frame(
+    layout: bpy.types.UILayout, inspector: app.insight.inspector.Inspector, frame: int
+) -> None:
     source = _find_source(inspector, frame)
     position = f"Frame {source.frame}, {frame} of the database"
     draw_small_lines(layout, (source.clip_label, position, *inspector.lines), "ACTION")
 
 
 def _draw_costs(
-    layout: bpy.types.UILayout, inspector: app.inspector.Inspector, inspection: FrameInspection
+    layout: bpy.types.UILayout,
+    inspector: app.insight.inspector.Inspector,
+    inspection: FrameInspection,
 ) -> None:
     """Draw what playing on costs by feature, beside the best other frame."""
     shown = (inspection.continuing, *inspection.candidates[:1])
@@ -233,7 +237,9 @@ def _draw_costs(
 
 
 def _draw_candidates(
-    layout: bpy.types.UILayout, inspector: app.inspector.Inspector, inspection: FrameInspection
+    layout: bpy.types.UILayout,
+    inspector: app.insight.inspector.Inspector,
+    inspection: FrameInspection,
 ) -> None:
     """Draw the frame itself and the best others, each with its verdict."""
     box, here = layout.box(), inspection.continuing
@@ -249,7 +255,7 @@ def _draw_candidates(
             _draw_listed(lines, inspector, weighed.frame, icon, figure, is_candidate=True)
         verdict = format_verdict(inspector, weighed.verdict)
         if weighed is not here:
-            price = engine.control.transition_cost.format_price(weighed.price)
+            price = engine.blending.transition_cost.format_price(weighed.price)
             verdict = f"{verdict}. Price {price}"
         draw_wrapped_text(lines, verdict, "BLANK1")
     flip, database = inspection.flip, inspector.database
@@ -259,7 +265,7 @@ def _draw_candidates(
     draw_wrapped_text(box, f"Flips: {text}", "ARROW_LEFTRIGHT")
 
 
-def format_verdict(inspector: app.inspector.Inspector, verdict: str) -> str:
+def format_verdict(inspector: app.insight.inspector.Inspector, verdict: str) -> str:
     """Return a verdict with the feature in words, as the table of costs has it."""
     for feature in inspector.database.schema.features:
         title = format_kind(feature.kind, feature.bone)
@@ -267,7 +273,7 @@ def format_verdict(inspector: app.inspector.Inspector, verdict: str) -> str:
     return f"{verdict[:1].upper()}{verdict[1:]}"
 
 
-def _draw_similar(layout: bpy.types.UILayout, inspector: app.inspector.Inspector) -> None:
+def _draw_similar(layout: bpy.types.UILayout, inspector: app.insight.inspector.Inspector) -> None:
     """Draw the frames that are most like the pose on the screen, and how different they are."""
     lines = layout.box().column(align=True)
     lines.label(text="Most Like the Pose")
@@ -277,7 +283,7 @@ def _draw_similar(layout: bpy.types.UILayout, inspector: app.inspector.Inspector
 
 def _draw_listed(
     lines: bpy.types.UILayout,
-    inspector: app.inspector.Inspector,
+    inspector: app.insight.inspector.Inspector,
     frame: int,
     icon: Any,
     figure: str,
@@ -294,7 +300,7 @@ def _draw_listed(
 
 def _draw_buttons(
     layout: bpy.types.UILayout,
-    inspector: app.inspector.Inspector,
+    inspector: app.insight.inspector.Inspector,
     frame: int,
     *,
     is_candidate: bool,
@@ -312,7 +318,7 @@ def _draw_buttons(
 
 
 def _draw_actions(
-    layout: bpy.types.UILayout, inspector: app.inspector.Inspector, choice: Choice
+    layout: bpy.types.UILayout, inspector: app.insight.inspector.Inspector, choice: Choice
 ) -> None:
     """Draw the actions of a motion field, best first: their frames and how much less they score."""
     lines = layout.box().column(align=True)
@@ -326,14 +332,14 @@ def _draw_actions(
         _draw_listed(lines, inspector, frame, icon, figure, is_candidate=False)
 
 
-def format_frame(inspector: app.inspector.Inspector, frame: int) -> tuple[str, str]:
+def format_frame(inspector: app.insight.inspector.Inspector, frame: int) -> tuple[str, str]:
     """Return a frame as the number in its preview, and its source's name in the list."""
     source = _find_source(inspector, frame)
     return f"Frame {source.frame}", f"{source.clip}{' (mirrored)' if source.mirrored else ''}"
 
 
-def _find_source(inspector: app.inspector.Inspector, frame: int) -> FrameSource:
-    numbers = app.frame_numbers
+def _find_source(inspector: app.insight.inspector.Inspector, frame: int) -> FrameSource:
+    numbers = app.database.frame_numbers
     return numbers.get_numbered_source(inspector.database, inspector.first_frames, frame)
 
 
@@ -355,11 +361,11 @@ class MOTION_MATCHING_PT_pose_map(ArmaturePanel, bpy.types.Panel):
         draw_work_button(layout, "motion_matching.map_poses", icon="POINTCLOUD_DATA")
         if mapped is None:
             return
-        if reason := app.insight.explain_staleness(obj, mapped):
+        if reason := app.insight.data_insight.explain_staleness(obj, mapped):
             draw_wrapped_text(layout, f"{reason}: map again", "FILE_REFRESH")
         kind, poses = settings.insight.map, mapped.poses
         if kind == "field":
-            if mapped.metric != app.training.get_field_metric(obj):
+            if mapped.metric != app.controller.training.get_field_metric(obj):
                 text = "The field is not mapped with this similarity: map again"
                 draw_wrapped_text(layout, text, "FILE_REFRESH")
             return

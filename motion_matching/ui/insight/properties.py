@@ -8,9 +8,17 @@ from typing import Any
 import bpy
 
 from ... import app
+from ..base.property_updates import redraw_views
+from ..base.typed_properties import (
+    choice,
+    number,
+    numbers,
+    pointer,
+    settings_group,
+    switch,
+    updates,
+)
 from ..play.properties import is_take
-from ..property_updates import redraw_views
-from ..typed_properties import choice, number, numbers, pointer, settings_group, switch, updates
 
 _REFERENCES = (
     (
@@ -59,7 +67,7 @@ _VELOCITY: Any = {"soft_min": -6.0, "soft_max": 6.0, "precision": 2, "unit": "VE
 
 
 def _inspect_again(self: MotionMatchingInsight, context: bpy.types.Context) -> None:
-    app.inspector.refresh()
+    app.insight.inspector.refresh()
 
 
 @settings_group

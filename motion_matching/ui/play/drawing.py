@@ -16,15 +16,15 @@ import blf
 import bpy
 
 from ... import app, engine, scene
+from ...app.property_access import settings_of
 from ...app.runtime import runtime
-from ...app.typed import settings_of
-from .. import drawing
+from ..base import drawing
 from . import ghosts
 
 if TYPE_CHECKING:
     from ...app.live.host import LiveSession
+    from ...engine.blending.transition_cost import Transition
     from ...engine.control.performer import Frame, Placement
-    from ...engine.control.transition_cost import Transition
 
 _AHEAD = 1.0  # seconds that paths show
 _STEPS = 8
@@ -183,12 +183,14 @@ def _get_bone_names(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _build_texts(live: LiveSession, frame: Frame) -> tuple[str, ...]:
-    database, rate = live.database, f"{app.standing.describe_rate(live)} ticks/s"
+    database, rate = live.database, f"{app.strip.state.describe_rate(live)} ticks/s"
     if database is None:
         (vx, vy), (wx, wy) = live.session.velocity, frame.desired_velocity
         speeds = f"Speed  {math.hypot(vx, vy):.2f} m/s    desired  {math.hypot(wx, wy):.2f} m/s"
         return (f"{speeds}    {rate}",)
-    source = app.frame_numbers.get_numbered_source(database, live.first_frames, frame.frame)
+    source = app.database.frame_numbers.get_numbered_source(
+        database, live.first_frames, frame.frame
+    )
     bits = int(database.tags[frame.frame])
     tags = ", ".join(name for k, name in enumerate(database.tag_names) if bits >> k & 1) or "none"
     requested = ", ".join(sorted(live.session.requested_tags))
@@ -204,7 +206,7 @@ def _build_texts(live: LiveSession, frame: Frame) -> tuple[str, ...]:
 def _describe_price(live: LiveSession) -> tuple[str, ...]:
     """Describe what the last jump costs the eye; measured once for each jump."""
     cache, performer = runtime.get_cache(HudCache), live.session.performer
-    last, costs = performer.last_transition, engine.control.transition_cost
+    last, costs = performer.last_transition, engine.blending.transition_cost
     if last is None:
         return ()
     if cache.price is None or cache.price[0] is not last:

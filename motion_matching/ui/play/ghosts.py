@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ... import app, engine
-from .. import colors, drawing
+from ..base import colors, drawing
 
 if TYPE_CHECKING:
     from ...engine.control.performer import Frame
     from ...engine.field.method import MotionField
-    from ...engine.field.tasks import TaskGoal
+    from ...engine.field.states.tasks import TaskGoal
 
 _CHOSEN, _OTHER = 5.0, 1.5  # widths of lines
 _FAINTEST = 0.12
@@ -71,7 +71,7 @@ def build_ghosts(method: MotionField, frame: Frame, tall: float | None = None) -
 def get_task_color(goal: TaskGoal) -> Rgb:
     """Return the colour of a goal: that of new ranges of its tag, or of the heading."""
     if goal.tags:
-        return app.tag_colors.get_tag_color(min(goal.tags))
+        return app.controller.tag_colors.get_tag_color(min(goal.tags))
     return colorsys.hsv_to_rgb((1.0 / 3.0 - goal.direction / math.tau) % 1.0, 0.75, 0.95)
 
 

@@ -8,10 +8,10 @@ from typing import Any
 import bpy
 from mathutils import Matrix
 
-from ...app.characters import get_active_armature
-from ...app.typed import settings_of
-from .. import colors
-from ..panel_base import set_options
+from ...app.character.characters import get_active_armature
+from ...app.property_access import settings_of
+from ..base import colors
+from ..base.panel_base import set_options
 from . import grips
 
 _MODES = {"OBJECT", "POSE"}

@@ -13,19 +13,19 @@ import bpy
 from mathutils import Matrix, Vector
 
 from ... import app, engine
-from ...app.characters import get_active_armature
+from ...app.character.characters import get_active_armature
+from ...app.property_access import settings_of
 from ...app.runtime import runtime
-from ...app.typed import settings_of
 from ...engine.errors import SettingsError
-from ..operator_base import CHARACTER_ALSO_LIVE, Operator
-from ..typed_properties import choice, integer, numbers, text
+from ..base.operator_base import CHARACTER_ALSO_LIVE, Operator
+from ..base.typed_properties import choice, integer, numbers, text
 from . import navigation, pointing
 from .pointing import Point3
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ...engine.control.ground import Ground
+    from ...engine.ground.ground import Ground
 
 _KINDS = (
     ("target", "Target", "Drag the target; while live, the character goes there at once"),
@@ -66,7 +66,7 @@ def find_grips(obj: bpy.types.Object) -> list[Grip]:
 def _find_target_grips(target: bpy.types.Object) -> Iterator[Grip]:
     x, y, z = place = _get_position(target)
     yield Grip("target", target.name, 0, place)
-    yaw = app.characters.get_placement(target).yaw
+    yaw = app.character.characters.get_placement(target).yaw
     ahead = x + _FACING * math.sin(yaw), y - _FACING * math.cos(yaw), z
     yield Grip("facing", target.name, 0, ahead)
 
@@ -97,7 +97,7 @@ def _find_obstacle_grips(collection: bpy.types.Collection) -> Iterator[Grip]:
     count = 0
     members: Any = collection.all_objects
     for obj in members:
-        stands = obj.type in _SHAPES and obj.dimensions.z > engine.control.ground.STEP
+        stands = obj.type in _SHAPES and obj.dimensions.z > engine.ground.ground.STEP
         if stands and obj.parent is None and obj.is_editable and obj.visible_get():
             yield Grip("obstacle", obj.name, 0, _get_position(obj))
             count += 1
@@ -138,7 +138,7 @@ def _move_point(curve: bpy.types.Object, index: int, position: Vector) -> None:
 def _turn(target: bpy.types.Object, position: Vector) -> None:
     world = target.matrix_world
     way = position - world.translation
-    turn = math.atan2(way.x, -way.y) - app.characters.get_placement(target).yaw
+    turn = math.atan2(way.x, -way.y) - app.character.characters.get_placement(target).yaw
     place = Matrix.Translation(world.translation)
     target.matrix_world = place @ Matrix.Rotation(turn, 4, "Z") @ place.inverted() @ world
 
@@ -211,7 +211,7 @@ class MOTION_MATCHING_OT_move_grip(Operator, bpy.types.Operator):
 def _get_ground(context: bpy.types.Context, grip: Grip) -> Ground:
     """Return the ground that a grip moves over; obstacles are part of it, and stay at a height."""
     if grip.kind == "obstacle":
-        return engine.control.ground.FLAT
+        return engine.ground.ground.FLAT
     if runtime.live:
         return runtime.live.session.performer.ground
     return app.settings.read_ground(get_active_armature(context))[0]

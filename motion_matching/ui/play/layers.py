@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..typed_properties import switch
+from ..base.typed_properties import switch
 
 
 class Layers:

@@ -15,7 +15,7 @@ from bpy_extras.view3d_utils import location_3d_to_region_2d, region_2d_to_locat
 from mathutils import Quaternion, Vector
 
 if TYPE_CHECKING:
-    from ...live.inputs.keyboard import Keyboard
+    from ...live.inputs.devices.keyboard import Keyboard
 
 _WHEEL = 1.2  # how much further away a notch of the wheel leads
 _DRAG = 0.006  # the same for a pixel, as a logarithm

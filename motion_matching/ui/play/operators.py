@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ... import app, engine, live
-from ...app.characters import get_active_armature, get_active_settings, get_armature
+from ...app.character.characters import get_active_armature, get_active_settings, get_armature
+from ...app.property_access import settings_of
 from ...app.runtime import runtime
-from ...app.typed import settings_of
 from ...engine.errors import MotionMatchingError, SettingsError
 from .. import preferences
-from ..operator_base import (
+from ..base.operator_base import (
     CHARACTER_ALSO_LIVE,
     PERFORMABLE,
     ConfirmedOperator,
@@ -23,18 +23,18 @@ from ..operator_base import (
     n_,
     not_live,
 )
-from ..typed_properties import choice, text
+from ..base.typed_properties import choice, text
 from . import navigation, pointing
 
 if TYPE_CHECKING:
     from ...app.live.host import LiveSession
-    from ...engine.control.ground import Ground
     from ...engine.control.method import Method
-    from ...engine.control.settings import PerformerSettings
     from ...engine.database.database import Database
+    from ...engine.ground.ground import Ground
+    from ...engine.performance.settings import PerformerSettings
     from ...live.inputs.base import Input
-    from ...live.inputs.devices import Device
-    from ...live.inputs.keyboard import Keyboard
+    from ...live.inputs.devices.devices import Device
+    from ...live.inputs.devices.keyboard import Keyboard
 
     Ready = tuple[Database, Method, PerformerSettings]
     Devices = tuple[Keyboard, tuple[Device, ...]]
@@ -259,7 +259,7 @@ class MOTION_MATCHING_OT_steer(Operator, bpy.types.Operator):
 
 def is_steered_by_hand(context: bpy.types.Context) -> str:
     message = n_("Steer by keys or a gamepad to push the character")
-    is_guided = isinstance(runtime.live.session.source, live.inputs.guided.GuidedInput)
+    is_guided = isinstance(runtime.live.session.source, live.inputs.leaders.guided.GuidedInput)
     return message if is_guided else ""
 
 
@@ -304,7 +304,9 @@ simulation object was steered. Uses the newest one of this file"""
     requires = (not_live, has_interrupted)
 
     def run(self, context: bpy.types.Context) -> str:
-        return f"Recovered '{app.recordings.recover(app.recordings.find_foremost()).name}'"
+        return (
+            f"Recovered '{app.takes.recordings.recover(app.takes.recordings.find_foremost()).name}'"
+        )
 
 
 class MOTION_MATCHING_OT_discard_recording(ConfirmedOperator, bpy.types.Operator):
@@ -316,9 +318,9 @@ class MOTION_MATCHING_OT_discard_recording(ConfirmedOperator, bpy.types.Operator
     requires = (not_live, has_interrupted)
 
     def run(self, context: bpy.types.Context) -> None:
-        path = app.recordings.find_foremost()
-        is_gone = engine.own_files.remove(path)
-        app.recordings.refresh()
+        path = app.takes.recordings.find_foremost()
+        is_gone = engine.files.own_files.remove(path)
+        app.takes.recordings.refresh()
         if not is_gone:
             text = f"{path} cannot be deleted; make sure that you may write there."
             raise SettingsError(text)

@@ -7,10 +7,10 @@ from typing import Any
 import bpy
 
 from ... import app, engine
+from ...app.property_access import armature_of, settings_of
 from ...app.runtime import runtime
-from ...app.typed import armature_of, settings_of
 from .. import preferences
-from ..panel_base import (
+from ..base.panel_base import (
     ArmaturePanel,
     State,
     StateHeader,
@@ -37,11 +37,11 @@ class MOTION_MATCHING_PT_play(StateHeader, ArmaturePanel, bpy.types.Panel):
             return "RADIOBUT_OFF", "Waiting for Input"
         if live.session.is_recording:
             return "RADIOBUT_ON", f"{live.session.recorded_seconds:.0f} s"
-        return "PLAY", app.standing.describe_rate(live)
+        return "PLAY", app.strip.state.describe_rate(live)
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         layout, play, live = self.layout, settings.play, runtime.live
-        if driven := app.standing.describe_driven(obj):
+        if driven := app.strip.state.describe_driven(obj):
             draw_wrapped_text(layout, driven, "CON_ARMATURE")
         column = split_layout(layout)
         column.prop(play, "steer")
@@ -72,9 +72,9 @@ class MOTION_MATCHING_PT_play(StateHeader, ArmaturePanel, bpy.types.Panel):
 
 def _draw_tag_buttons(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
     """Draw a button for each tag to ask for, including requested tags that no source has."""
-    requested = engine.database.tags.parse_names(settings_of(obj).play.tags)
+    requested = engine.database.tags.tags.parse_names(settings_of(obj).play.tags)
     database = runtime.live.database if runtime.live else None
-    known = database.requestable_tags if database else app.status.get_status(obj).tags
+    known = database.requestable_tags if database else app.database.status.get_status(obj).tags
     if not (known or requested):
         return
     layout.label(text="Ask For", icon="BOOKMARKS")

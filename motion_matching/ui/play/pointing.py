@@ -12,7 +12,7 @@ from . import navigation
 
 if TYPE_CHECKING:
     from ...app.live.host import LiveSession
-    from ...engine.control.ground import Ground
+    from ...engine.ground.ground import Ground
 
 _HIGH = 100.0  # metres from which the rays of a view without perspective come
 # pixels that the navigation gizmo takes: beside the axes, and below them for its buttons
@@ -31,7 +31,7 @@ def find_ground_below(
     direction: Any = region_2d_to_vector_3d(region, data, pixel).normalized()
     if not data.is_perspective and direction.z < 0.0:
         origin = origin + direction * min((origin.z - _HIGH) / -direction.z, 0.0)
-    return engine.control.ground.cast_ray(ground, origin, direction, above)
+    return engine.ground.ground.cast_ray(ground, origin, direction, above)
 
 
 class GroundClicks:

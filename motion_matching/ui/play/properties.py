@@ -7,8 +7,8 @@ from typing import Any
 import bpy
 
 from ... import scene
+from ..base.typed_properties import choice, number, pointer, settings_group, switch, text
 from ..takes.properties import GAITS, tags_text
-from ..typed_properties import choice, number, pointer, settings_group, switch, text
 from .layers import Layers
 
 _PUSH: Any = {"min": 0.1, "max": 20.0, "soft_max": 5.0, "precision": 1, "unit": "VELOCITY"}

@@ -8,18 +8,10 @@ import bpy
 from bpy_extras.io_utils import ImportHelper
 
 from ... import app, scene
-from ...app.characters import get_active_armature
-from ...app.typed import settings_of
+from ...app.character.characters import get_active_armature
+from ...app.property_access import settings_of
 from ...engine.errors import SettingsError
-from ..database.operators_import import (
-    EXTENSION,
-    CharacterOption,
-    FilesOption,
-    filter_files,
-    find_files,
-    get_chosen_paths,
-)
-from ..operator_base import (
+from ..base.operator_base import (
     CHARACTER,
     CHARACTER_ALSO_LIVE,
     Operator,
@@ -28,12 +20,20 @@ from ..operator_base import (
     in_object_mode,
     n_,
 )
-from ..typed_properties import integer
+from ..base.typed_properties import integer
+from ..database.operators_import import (
+    EXTENSION,
+    CharacterOption,
+    FilesOption,
+    filter_files,
+    find_files,
+    get_chosen_paths,
+)
 
 
 def has_retarget_action(context: bpy.types.Context) -> str:
     message = n_("Choose an action, or also select the armature that plays it")
-    found = app.retargeting.find_action(context, get_active_armature(context))
+    found = app.retarget.retargeting.find_action(context, get_active_armature(context))
     return "" if found else message
 
 
@@ -53,7 +53,7 @@ them."""
 
     @property
     def keeps_best(self) -> bool:
-        return app.retarget_results.is_checking()
+        return app.retarget.retarget_results.is_checking()
 
 
 class MOTION_MATCHING_OT_retarget_action(_RetargetOperator, bpy.types.Operator):
@@ -66,8 +66,8 @@ action, or the one the other selected armature plays. Bones may have any names a
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         obj = get_active_armature(context)
-        source = app.retargeting.find_source(context, obj)
-        return (yield from app.retargeting.retarget_action_steps(obj, source))
+        source = app.retarget.retargeting.find_source(context, obj)
+        return (yield from app.retarget.retargeting.retarget_action_steps(obj, source))
 
 
 class MOTION_MATCHING_OT_retarget_file(  # type: ignore[misc]  # bpy's types of both differ
@@ -106,11 +106,11 @@ and rest pose. Nothing else is imported"""
             raise SettingsError(f"{problem}, as Blender's importer of {imported[0].name} needs it.")
         obj = get_active_armature(context)
         character = self.character or None
-        return (yield from app.retargeting.retarget_files_steps(obj, paths, character))
+        return (yield from app.retarget.retargeting.retarget_files_steps(obj, paths, character))
 
 
 def has_better_axes(context: bpy.types.Context) -> str:
-    axes = app.retargeting.get_better_axes(get_active_armature(context))
+    axes = app.retarget.retargeting.get_better_axes(get_active_armature(context))
     return "" if axes else n_("The last retargeted files need no other axes")
 
 
@@ -123,7 +123,9 @@ these axes from now on. The actions made before stay"""
     requires = (*CHARACTER, can_assign_action, has_better_axes)
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
-        return (yield from app.retargeting.retarget_again_steps(get_active_armature(context)))
+        return (
+            yield from app.retarget.retargeting.retarget_again_steps(get_active_armature(context))
+        )
 
 
 class MOTION_MATCHING_OT_find_retarget_bones(SteppedOperator, bpy.types.Operator):
@@ -135,8 +137,8 @@ class MOTION_MATCHING_OT_find_retarget_bones(SteppedOperator, bpy.types.Operator
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         obj = get_active_armature(context)
-        source = app.retargeting.find_source(context, obj)
-        return (yield from app.retargeting.find_bones_steps(obj, source))
+        source = app.retarget.retargeting.find_source(context, obj)
+        return (yield from app.retarget.retargeting.find_bones_steps(obj, source))
 
 
 class MOTION_MATCHING_OT_clear_retarget_bones(Operator, bpy.types.Operator):
@@ -147,7 +149,7 @@ class MOTION_MATCHING_OT_clear_retarget_bones(Operator, bpy.types.Operator):
     requires = (*CHARACTER_ALSO_LIVE, has_bones)
 
     def run(self, context: bpy.types.Context) -> None:
-        app.bone_table.clear_bones(get_active_armature(context))
+        app.mapping.bone_table.clear_bones(get_active_armature(context))
 
 
 class MOTION_MATCHING_OT_show_retarget_result(Operator, bpy.types.Operator):
@@ -160,7 +162,9 @@ class MOTION_MATCHING_OT_show_retarget_result(Operator, bpy.types.Operator):
     index: int = integer(0, "Result", "Place in the list of results", min=0, options={"SKIP_SAVE"})
 
     def run(self, context: bpy.types.Context) -> str:
-        return app.retarget_results.show(get_active_armature(context), self.index, context.scene)
+        return app.retarget.retarget_results.show(
+            get_active_armature(context), self.index, context.scene
+        )
 
 
 class MOTION_MATCHING_OT_clear_retarget_results(Operator, bpy.types.Operator):
@@ -171,4 +175,4 @@ class MOTION_MATCHING_OT_clear_retarget_results(Operator, bpy.types.Operator):
     requires = (*CHARACTER_ALSO_LIVE, has_results)
 
     def run(self, context: bpy.types.Context) -> None:
-        app.retarget_results.clear(get_active_armature(context))
+        app.retarget.retarget_results.clear(get_active_armature(context))

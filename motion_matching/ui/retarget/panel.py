@@ -8,8 +8,8 @@ from typing import Any
 import bpy
 
 from ... import app
-from ...app.typed import armature_of, settings_of
-from ..panel_base import (
+from ...app.property_access import armature_of, settings_of
+from ..base.panel_base import (
     ArmaturePanel,
     List,
     State,
@@ -59,7 +59,7 @@ class MOTION_MATCHING_PT_retarget(StateHeader, ArmaturePanel, bpy.types.Panel):
             box = self.layout.box()
             draw_wrapped_text(box, text, "ERROR")
             draw_work_button(box, "motion_matching.retarget_again", icon="EMPTY_AXIS")
-        if notes := app.retargeting.get_notes(group):
+        if notes := app.retarget.retargeting.get_notes(group):
             draw_notes(self.layout, notes)
         if group.results:
             draw_results(self.layout, group)
@@ -79,7 +79,7 @@ class MOTION_MATCHING_UL_retarget_results(List, bpy.types.UIList):
 def draw_results(layout: bpy.types.UILayout, group: MotionMatchingRetarget) -> None:
     """Draw which results are wrong: what is wrong with the chosen one, and a click to each."""
     box = layout.box()
-    chosen = app.retarget_results.get_active_result(group)
+    chosen = app.retarget.retarget_results.get_active_result(group)
     if len(group.results) > 1:
         names = "MOTION_MATCHING_UL_retarget_results", group, "results", "result_index"
         side = draw_list(box, *names, rows=min(len(group.results), _MOST_ROWS), tip="text")
@@ -131,7 +131,7 @@ class MOTION_MATCHING_UL_bone_pairs(List, bpy.types.UIList):
     def draw_row(self, layout: bpy.types.UILayout, item: MotionMatchingBonePair) -> None:
         row = layout.split(factor=0.36)
         given = item.source != item.found_source or item.target != item.found_target
-        unsure: Any = "QUESTION" if app.bone_table.is_doubtful(item.confidence) else "NONE"
+        unsure: Any = "QUESTION" if app.mapping.bone_table.is_doubtful(item.confidence) else "NONE"
         row.label(text=item.name, icon="GREASEPENCIL" if given else unsure)
         cells = row.split(factor=0.5)
         cells.label(text=item.source or "-")

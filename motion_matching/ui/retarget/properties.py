@@ -9,8 +9,8 @@ from typing import Any
 import bpy
 
 from ...engine.retargeting.settings import RetargetSettings
-from ..property_updates import invalidate_status
-from ..typed_properties import (
+from ..base.property_updates import invalidate_status
+from ..base.typed_properties import (
     Items,
     choice,
     collection,

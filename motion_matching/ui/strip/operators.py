@@ -7,16 +7,16 @@ from typing import Any
 import bpy
 
 from ... import app
-from ...app.characters import get_active_armature, get_active_settings
+from ...app.character.characters import get_active_armature, get_active_settings
 from ...app.runtime import runtime
-from ...engine import json_files
 from ...engine.errors import SettingsError
+from ...engine.files import json_files
+from ..base.operator_base import CHARACTER, CHARACTER_ALSO_LIVE, Operator, n_
+from ..base.panel_base import ALL_WARNINGS, format_count
+from ..base.typed_properties import choice, text
 from ..database.operators import use_computed_path
 from ..database.operators_sources import EDIT_ITEMS, EDITS, change_sources
-from ..operator_base import CHARACTER, CHARACTER_ALSO_LIVE, Operator, n_
-from ..panel_base import ALL_WARNINGS, format_count
 from ..properties import MotionMatchingSettings
-from ..typed_properties import choice, text
 
 
 def is_at_work(context: bpy.types.Context) -> str:
@@ -63,7 +63,9 @@ class MOTION_MATCHING_OT_dismiss_warning(Operator, bpy.types.Operator):
     warning: str = text("", "Warning", "The warning, as JSON", options={"SKIP_SAVE"})
 
     def run(self, context: bpy.types.Context) -> None:
-        app.warnings.dismiss(get_active_armature(context).session_uid, tuple(_parse(self.warning)))
+        app.strip.warnings.dismiss(
+            get_active_armature(context).session_uid, tuple(_parse(self.warning))
+        )
         app.callbacks.redraw()
 
 
@@ -102,7 +104,7 @@ class MOTION_MATCHING_OT_select_source(_NamedSources, Operator, bpy.types.Operat
         after = (index for index in found if index > settings.source_index)
         settings.source_index = next(after, found[0])
         source = settings.sources[settings.source_index]
-        return f"Selected '{app.sources.get_label(source)}'"
+        return f"Selected '{app.sources.source_list.get_label(source)}'"
 
 
 class MOTION_MATCHING_OT_edit_named_sources(_NamedSources, Operator, bpy.types.Operator):

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ... import app
-from ...app.characters import get_active_armature
+from ...app.character.characters import get_active_armature
+from ...app.property_access import settings_of
 from ...app.runtime import runtime
-from ...app.typed import settings_of
-from ..panel_base import ALL_WARNINGS, Panel, draw_button, draw_folded_warnings, draw_progress
+from ..base.panel_base import ALL_WARNINGS, Panel, draw_button, draw_folded_warnings, draw_progress
 from ..takes.panel import draw_bake_button
 
 if TYPE_CHECKING:
-    from ...app.warnings import Button
+    from ...app.strip.warnings import Button
 
 
 class MOTION_MATCHING_PT_strip(Panel, bpy.types.Panel):
@@ -26,7 +26,7 @@ class MOTION_MATCHING_PT_strip(Panel, bpy.types.Panel):
 
     def draw(self, context: bpy.types.Context) -> None:
         obj, layout = get_active_armature(context), self.layout
-        standing = app.standing.get_standing(context, obj)
+        standing = app.strip.state.get_standing(context, obj)
         work = runtime.work if runtime.progress else None
         text = f"Running: {work.label}" if work else standing.text
         icon: Any = "SORTTIME" if work else standing.icon
@@ -36,28 +36,28 @@ class MOTION_MATCHING_PT_strip(Panel, bpy.types.Panel):
         buttons = layout.column(align=True) if obj is None else layout.row(align=True)
         buttons.scale_y = 1.6
         if work:
-            _draw_work(buttons, work.operator in app.standing.STEPS)
+            _draw_work(buttons, work.operator in app.strip.state.STEPS)
             if obj is None:
                 buttons.label(text="")  # as high as the two buttons
         else:
             for button in standing.buttons:
                 _draw_step(buttons, button, obj)
         if obj is not None:
-            draw_folded_warnings(layout, app.standing.get_warnings(obj), ALL_WARNINGS)
+            draw_folded_warnings(layout, app.strip.state.get_warnings(obj), ALL_WARNINGS)
 
 
 def _draw_work(buttons: bpy.types.UILayout, is_step: bool) -> None:
     """Draw the progress of a step in place of its button, and a button that cancels it."""
     if not is_step:  # whose own button shows that
-        draw_button(buttons, app.standing.CANCEL)
+        draw_button(buttons, app.strip.state.CANCEL)
         return
     row = buttons.row(align=True)
     draw_progress(row)
-    draw_button(row, app.standing.CANCEL._replace(label=""))
+    draw_button(row, app.strip.state.CANCEL._replace(label=""))
 
 
 def _draw_step(buttons: bpy.types.UILayout, button: Button, obj: bpy.types.Object | None) -> None:
-    if button.operator == app.standing.BAKE.operator and obj is not None:
+    if button.operator == app.strip.state.BAKE.operator and obj is not None:
         draw_bake_button(buttons, settings_of(obj).script)
     else:
         draw_button(buttons, button)

@@ -11,8 +11,8 @@ import bpy
 import numpy as np
 
 from ... import app
-from ...app.typed import settings_of
-from .. import drawing
+from ...app.property_access import settings_of
+from ..base import drawing
 from .properties import get_tag_name
 
 if TYPE_CHECKING:
@@ -49,13 +49,13 @@ def get_shown_source(context: bpy.types.Context) -> MotionMatchingSource | None:
     Without an action, it is the active source.
     """
     space: Any = context.space_data
-    obj = app.characters.get_active_armature(context)
+    obj = app.character.characters.get_active_armature(context)
     if obj is None or not _is_editor(space):
         return None
-    if (previewed := app.source_preview.find_shown(obj)) is not None:
+    if (previewed := app.sources.source_preview.find_shown(obj)) is not None:
         source: MotionMatchingSource = previewed[1]
         return source
-    chosen, action = app.sources.get_active_source(obj), _get_shown_action(obj, space)
+    chosen, action = app.sources.source_list.get_active_source(obj), _get_shown_action(obj, space)
     if action is None or (chosen is not None and chosen.action == action):
         return chosen
     return next((source for source in settings_of(obj).sources if source.action == action), None)
@@ -65,12 +65,14 @@ def _is_editor(space: Any) -> bool:
     return space is not None and space.type == "DOPESHEET_EDITOR" and space.mode in _MODES
 
 
-def get_shown_requests(context: bpy.types.Context) -> Sequence[app.requested_tags.RequestedTag]:
+def get_shown_requests(
+    context: bpy.types.Context,
+) -> Sequence[app.takes.requested_tags.RequestedTag]:
     """Return the tags that the take requested whose action the editor shows."""
     space: Any = context.space_data
-    obj = app.characters.get_active_armature(context)
+    obj = app.character.characters.get_active_armature(context)
     action = _get_shown_action(obj, space) if obj is not None and _is_editor(space) else None
-    return () if action is None else app.requested_tags.get_requested_tags(action)
+    return () if action is None else app.takes.requested_tags.get_requested_tags(action)
 
 
 def _get_shown_action(obj: bpy.types.Object, space: Any) -> Any:
@@ -129,20 +131,23 @@ def _draw() -> None:
         if source.tag_ranges and settings_of(source.id_data).show_tags:
             _draw_source(context, source)
     elif requests := get_shown_requests(context):
-        obj = app.characters.get_active_armature(context)
+        obj = app.character.characters.get_active_armature(context)
         if obj is not None and settings_of(obj).show_tags:
             _draw_requests(context, requests)
 
 
 def _draw_source(context: bpy.types.Context, source: MotionMatchingSource) -> None:
     to_frame, width = context.region.view2d.region_to_view, context.region.width
-    visible = (app.source_preview.to_source_frame(source, to_frame(x, 0)[0]) for x in (0, width))
+    visible = (
+        app.sources.source_preview.to_source_frame(source, to_frame(x, 0)[0]) for x in (0, width)
+    )
     bands, lanes = build_bands(source.tag_ranges, *visible)
     shown = []
     for band in bands:
         tag, is_active = source.tag_ranges[band.number], band.number == source.tag_index
         ends = (
-            app.source_preview.to_timeline_frame(source, frame) for frame in (band.first, band.last)
+            app.sources.source_preview.to_timeline_frame(source, frame)
+            for frame in (band.first, band.last)
         )
         alpha = _ACTIVE_OPACITY if is_active else _OPACITY
         shown.append((*ends, band.lane, get_tag_name(tag), (*tag.color, alpha)))
@@ -150,11 +155,17 @@ def _draw_source(context: bpy.types.Context, source: MotionMatchingSource) -> No
 
 
 def _draw_requests(
-    context: bpy.types.Context, requests: Sequence[app.requested_tags.RequestedTag]
+    context: bpy.types.Context, requests: Sequence[app.takes.requested_tags.RequestedTag]
 ) -> None:
     lanes = assign_lanes([tag.first for tag in requests], [tag.last for tag in requests])
     shown = [
-        (tag.first, tag.last, lane, tag.name, (*app.tag_colors.get_tag_color(tag.name), _OPACITY))
+        (
+            tag.first,
+            tag.last,
+            lane,
+            tag.name,
+            (*app.controller.tag_colors.get_tag_color(tag.name), _OPACITY),
+        )
         for tag, lane in zip(requests, lanes, strict=True)
     ]
     _draw_bands(context, shown, max(lanes) + 1)
@@ -189,7 +200,7 @@ def _fit_lanes(height: float, lanes: int, margin: float) -> tuple[float, float]:
 
 def _has_markers(context: bpy.types.Context) -> bool:
     space: Any = context.space_data
-    obj, action = app.characters.get_active_armature(context), None
+    obj, action = app.character.characters.get_active_armature(context), None
     if space.mode == "ACTION" and space.show_pose_markers:
         action = _get_shown_action(obj, space)
     return bool(context.scene.timeline_markers or (action and action.pose_markers))

@@ -5,12 +5,10 @@ from __future__ import annotations
 import bpy
 
 from ... import app, engine, scene
-from ...app.characters import get_active_armature, get_active_settings, get_armature
-from ...app.items import get_active
-from ...app.typed import settings_of
+from ...app.character.characters import get_active_armature, get_active_settings, get_armature
+from ...app.property_access import get_active, settings_of
 from ...engine.errors import SettingsError
-from ..database.properties import MotionMatchingSource
-from ..operator_base import (
+from ..base.operator_base import (
     CHARACTER,
     SOURCES,
     Operator,
@@ -19,8 +17,9 @@ from ..operator_base import (
     has_active_source,
     n_,
 )
-from ..panel_base import format_count
-from ..typed_properties import choice, switch, text
+from ..base.panel_base import format_count
+from ..base.typed_properties import choice, switch, text
+from ..database.properties import MotionMatchingSource
 from .drawing import get_shown_source
 from .properties import KINDS, LABELS, MotionMatchingTag
 
@@ -42,9 +41,9 @@ def add_range(
     source: MotionMatchingSource, name: str, kind: str, start: int, end: int
 ) -> MotionMatchingTag:
     """Add a range to the end of a source's tags, with the color of its name, and make it active."""
-    tag = app.items.add(source.tag_ranges, "Range")
+    tag = app.property_access.add(source.tag_ranges, "Range")
     tag.kind, tag.label, tag.frame_start, tag.frame_end = kind, name, start, end
-    tag.color = app.tag_colors.get_tag_color(name)
+    tag.color = app.controller.tag_colors.get_tag_color(name)
     source.tag_index = len(source.tag_ranges) - 1
     return tag
 
@@ -93,12 +92,12 @@ on; or from the first to the last selected key"""
         start, end = self._find_frames(context, source)
         label = self.label.strip() if self.kind == "FREE" else ""
         add_range(source, label or LABELS[self.kind], self.kind, max(start, 0), max(end, 0))
-        app.status.invalidate()
+        app.database.status.invalidate()
 
     def _find_frames(
         self, context: bpy.types.Context, source: MotionMatchingSource
     ) -> tuple[int, int]:
-        timeline, to_source = context.scene, app.source_preview.to_source_frame
+        timeline, to_source = context.scene, app.sources.source_preview.to_source_frame
         if self.frames == "KEYS":
             keys = _find_selected_keys(source, get_active_armature(context))
             if keys is None:
@@ -110,7 +109,7 @@ on; or from the first to the last selected key"""
             return to_source(source, ends[0]), to_source(source, ends[1])
         start, end = to_source(source, timeline.frame_current), _get_last_frame(source)
         if end <= start:  # the current frame may be in another part of the timeline, or clip
-            end = start + round(scene.blender.actions.get_scene_fps(timeline))
+            end = start + round(scene.blender.animation.actions.get_scene_fps(timeline))
         return start, end
 
 
@@ -120,7 +119,7 @@ def _find_selected_keys(
     """Return the frames of the first and the last selected key of a source, or None."""
     if source.kind != "ACTION" or source.action is None:
         return None
-    actions = scene.blender.actions
+    actions = scene.blender.animation.actions
     slot = actions.find_slot(source.action, obj)
     return actions.find_selected_frame_range(actions.get_active_curves(source.action, slot))
 
@@ -146,7 +145,7 @@ class MOTION_MATCHING_OT_tag_at_playhead(Operator, bpy.types.Operator):
         tag = get_active(source.tag_ranges, source.tag_index)
         if tag is None:
             raise SettingsError("The shown source has no range of frames; add one first.")
-        frame = app.source_preview.to_source_frame(source, context.scene.frame_current)
+        frame = app.sources.source_preview.to_source_frame(source, context.scene.frame_current)
         frame = max(frame, 0)
         if self.end:
             tag.frame_end, tag.frame_start = frame, min(tag.frame_start, frame)
@@ -168,9 +167,11 @@ class MOTION_MATCHING_OT_remove_tag(Operator, bpy.types.Operator):
         if self.all:
             source.tag_ranges.clear()
         else:
-            app.items.remove(source.tag_ranges, source.tag_index, f"The range of '{source.name}'")
-        source.tag_index = app.items.clamp_index(source.tag_ranges, source.tag_index)
-        app.status.invalidate()
+            app.property_access.remove(
+                source.tag_ranges, source.tag_index, f"The range of '{source.name}'"
+            )
+        source.tag_index = app.property_access.clamp_index(source.tag_ranges, source.tag_index)
+        app.database.status.invalidate()
         app.callbacks.redraw("WINDOW", "DOPESHEET_EDITOR")
 
 
@@ -183,7 +184,7 @@ markers stay"""
     requires = (*CHARACTER, has_active_source, has_source_action)
 
     def run(self, context: bpy.types.Context) -> str:
-        source, markers = get_active_source(context), scene.reading.tag_markers
+        source, markers = get_active_source(context), scene.reading.markers
         if source.action.library:
             problem = f"The action '{source.action.name}' is linked from another file"
             raise SettingsError(f"{problem}; make it local first.")
@@ -206,7 +207,7 @@ class MOTION_MATCHING_OT_markers_to_tags(Operator, bpy.types.Operator):
 
     def run(self, context: bpy.types.Context) -> str:
         source = get_active_source(context)
-        ranges = scene.reading.tag_markers.read_tags(source.action)
+        ranges = scene.reading.markers.read_tags(source.action)
         if not ranges:
             raise SettingsError(
                 f"The action '{source.action.name}' has no markers of tags, such as 'tag: limp' "
@@ -224,13 +225,13 @@ class MOTION_MATCHING_OT_markers_to_tags(Operator, bpy.types.Operator):
             name = LABELS.get(marked.name, marked.name)
             tag = add_range(source, name, kind, max(marked.start, 0), max(marked.end, 0))
             tag.bias, tag.color = marked.bias, colors.get(tag.label, tag.color)
-        app.status.invalidate()
+        app.database.status.invalidate()
         return f"Read {format_count(len(ranges), 'range')} from '{source.action.name}'"
 
 
 def _find_proposed_ranges(source: MotionMatchingSource) -> list[int]:
     """Return the indices of the ranges of a source that were proposed, or have such names."""
-    names = engine.database.auto_tags.NAMES
+    names = engine.database.tags.auto_tags.NAMES
     tags = enumerate(source.tag_ranges)
     return [index for index, tag in tags if tag.kind == "FREE" and tag.label in names]
 
@@ -247,14 +248,17 @@ enabled sources, as ranges to edit. Replaces earlier proposals"""
         obj = get_active_armature(context)
         uid, settings = obj.session_uid, app.settings.get_build_settings(obj)
         thresholds = app.settings.get_thresholds(settings_of(obj).thresholds)
-        read = yield from app.build.read_sources_steps(uid)
+        read = yield from app.database.build.read_sources_steps(uid)
         sources, firsts = zip(*read, strict=True)
-        propose = engine.database.build.propose_tags
+        propose = engine.building.build.propose_tags
         proposed = yield from app.steps.run_in_background_steps(
             lambda report: propose(sources, settings, thresholds, report), "Proposing"
         )
         obj = get_armature(uid)
-        listed = [settings_of(obj).sources[index] for index in app.sources.get_enabled_indices(obj)]
+        listed = [
+            settings_of(obj).sources[index]
+            for index in app.sources.source_list.get_enabled_indices(obj)
+        ]
         if len(listed) != len(proposed):
             raise SettingsError("The sources changed meanwhile; propose tags again.")
         for source in listed:
@@ -271,6 +275,6 @@ enabled sources, as ranges to edit. Replaces earlier proposals"""
             for new in tags:
                 add_range(source, new.name, "FREE", new.start + first, new.stop - 1 + first)
             source.tag_index = 0
-        app.status.invalidate()
+        app.database.status.invalidate()
         ranges = format_count(sum(map(len, proposed)), "range")
         return f"Proposed {ranges} on {format_count(len(listed), 'source')}"

@@ -6,9 +6,8 @@ from typing import Any
 
 import bpy
 
-from ...app.items import get_active
-from ..database.preview_drawing import draw_button
-from ..panel_base import (
+from ...app.property_access import get_active
+from ..base.panel_base import (
     List,
     SourcePanel,
     State,
@@ -18,6 +17,7 @@ from ..panel_base import (
     set_options,
     split_layout,
 )
+from ..database.preview_drawing import draw_button
 from ..properties import MotionMatchingSettings
 from .properties import KINDS, MotionMatchingTag, MotionMatchingThresholds
 

@@ -8,10 +8,10 @@ from typing import Any
 import bpy
 
 from ... import app
-from ...app.typed import settings_of
-from ...engine.database.thresholds import AutoTagSettings
-from ..property_updates import invalidate_status
-from ..typed_properties import (
+from ...app.property_access import settings_of
+from ...engine.database.tags.thresholds import AutoTagSettings
+from ..base.property_updates import invalidate_status
+from ..base.typed_properties import (
     choice,
     describe_by,
     integer,
@@ -40,15 +40,15 @@ NEW_NAME = LABELS["FREE"]  # the name of a new range
 
 def invalidate_and_redraw(self: MotionMatchingTag, context: bpy.types.Context) -> None:
     """Mark the database as stale after a change of a range, which editors draw as well."""
-    app.status.invalidate()
+    app.database.status.invalidate()
     redraw_editors(self, context)
 
 
 def apply_name_color(self: MotionMatchingTag, context: bpy.types.Context) -> None:
     """Give a range that still has the color of new ones the color of its name."""
-    new = app.tag_colors.get_tag_color(NEW_NAME)
+    new = app.controller.tag_colors.get_tag_color(NEW_NAME)
     if max(abs(a - b) for a, b in zip(self.color, new, strict=True)) < 1e-3:
-        self.color = app.tag_colors.get_tag_color(get_tag_name(self))
+        self.color = app.controller.tag_colors.get_tag_color(get_tag_name(self))
     invalidate_and_redraw(self, context)
 
 

@@ -13,10 +13,10 @@ from gpu_extras.batch import batch_for_shader
 from mathutils import Vector
 
 from ...app.runtime import runtime
-from .. import colors, drawing
+from ..base import colors, drawing
 
 if TYPE_CHECKING:
-    from ...app.beside import PlayedBeside
+    from ...app.takes.playing_beside import PlayedBeside
 
 _DARKEST = 0.3  # share of the colour that faces away from the light have
 _LIGHT = np.array([-0.3, 0.5, 0.8]) / np.linalg.norm([-0.3, 0.5, 0.8])  # right, up, to the viewer

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ... import app, scene
-from ...app.characters import (
+from ...app.character.characters import (
     get_active_armature,
     get_active_settings,
     get_armature,
     get_selected_armatures,
 )
+from ...app.property_access import settings_of
 from ...app.runtime import runtime
-from ...app.typed import settings_of
 from ...engine.errors import MotionMatchingError, SettingsError
-from ..operator_base import (
+from ..base.operator_base import (
     CHARACTER,
     IDLE,
     PERFORMABLE,
@@ -39,13 +39,13 @@ from ..operator_base import (
     has_take,
     n_,
 )
-from ..panel_base import format_count
-from ..typed_properties import choice, integer, switch, text
+from ..base.panel_base import format_count
+from ..base.typed_properties import choice, integer, switch, text
 from .properties import ALONGS, SCRIPTS, Script
 
 if TYPE_CHECKING:
-    from ...engine.control.settings import PerformerSettings
     from ...engine.database.database import Database
+    from ...engine.performance.settings import PerformerSettings
 
 
 def find_bake_problem(obj: bpy.types.Object) -> str:
@@ -108,16 +108,16 @@ class _BakeOperator(Script, SteppedOperator):
             if problem:
                 self.tell("WARNING", f"'{obj.name}' was left out: {problem}")
         ready = [job for job, problem in zip(jobs, problems, strict=True) if not problem]
-        message, refused = yield from app.baking.bake_steps(ready)
+        message, refused = yield from app.takes.baking.bake_steps(ready)
         for sentence in refused:
             self.tell("WARNING", sentence)
         return message
 
 
-def make_plan(script: Any, along: str, frame: int) -> app.baking.BakePlan:
+def make_plan(script: Any, along: str, frame: int) -> app.takes.baking.BakePlan:
     """Return what a script, or an operator's options, asks for from a frame on."""
     label = next(label for name, label, _ in SCRIPTS if name == script.script)
-    plan = app.baking.BakePlan
+    plan = app.takes.baking.BakePlan
     how = script.gait, script.seconds, script.seed, script.tags
     return plan(along, script.script, label, *how, frame)
 
@@ -198,22 +198,22 @@ action. Contact markers set when feet are planted; move them in the Action Edito
 
         def build_request_steps(
             uid: int, database: Database, settings: PerformerSettings
-        ) -> app.steps.Steps[app.takes.BakeRequest]:
+        ) -> app.steps.Steps[app.takes.take_actions.BakeRequest]:
             yield "Performing", 0.0
-            obj, action = get_armature(uid), app.takes.find_take_action(take)
+            obj, action = get_armature(uid), app.takes.take_actions.find_take_action(take)
             # the present settings replace those that it was performed with
             parts = tuple(
                 part._replace(performance=replace(part.performance, settings={}, changes=()))
-                for part in app.takes.read_parts_on_ground(obj, action)
+                for part in app.takes.take_actions.read_parts_on_ground(obj, action)
             )
-            again = app.takes.BakeRequest(action.name, parts, beside=action.name)
+            again = app.takes.take_actions.BakeRequest(action.name, parts, beside=action.name)
             if not self.use_markers:
                 return again
-            markers, legs = scene.reading.contact_markers, database.roles.leg_names
+            markers, legs = scene.reading.markers, database.roles.leg_names
             ranges = markers.read_in_scene(action, legs, again.frame, database.fps)
             return again._replace(ranges=ranges or None)
 
-        return app.takes.bake_steps(get_active_armature(context), build_request_steps)
+        return app.takes.take_actions.bake_steps(get_active_armature(context), build_request_steps)
 
 
 class MOTION_MATCHING_OT_play_take(Operator, bpy.types.Operator):
@@ -225,7 +225,7 @@ class MOTION_MATCHING_OT_play_take(Operator, bpy.types.Operator):
 
     def run(self, context: bpy.types.Context) -> None:
         action = get_active_take(context).action
-        scene.blender.actions.assign(get_active_armature(context), action)
+        scene.blender.animation.actions.assign(get_active_armature(context), action)
         context.scene.frame_set(math.ceil(action.frame_range[0]))
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
@@ -249,7 +249,7 @@ class MOTION_MATCHING_OT_remove_take(Operator, bpy.types.Operator):
 
     def run(self, context: bpy.types.Context) -> str:
         obj = get_active_armature(context)
-        return app.takes.discard_take(obj, settings_of(obj).take_index)
+        return app.takes.take_actions.discard_take(obj, settings_of(obj).take_index)
 
 
 def has_loose_takes(context: bpy.types.Context) -> str:
@@ -273,7 +273,7 @@ class MOTION_MATCHING_OT_discard_takes(ConfirmedOperator, bpy.types.Operator):
         refused, notes = [], []
         for index in reversed(loose):
             try:
-                notes.append(app.takes.discard_take(obj, index))
+                notes.append(app.takes.take_actions.discard_take(obj, index))
             except MotionMatchingError as error:  # it comes with a linked file
                 refused.append(str(error))
         for note in filter(None, (*refused[-1:], *notes)):
@@ -304,7 +304,7 @@ def is_take_played(context: bpy.types.Context) -> str:
     """Require that the character plays the active take."""
     obj, action = get_active_armature(context), get_active_take(context).action
     message = n_("Play the active take first, with the arrow beside the list")
-    return "" if app.beside.is_played(obj, action) else message
+    return "" if app.takes.playing_beside.is_played(obj, action) else message
 
 
 def is_beside(context: bpy.types.Context) -> str:
@@ -341,7 +341,7 @@ follows the steering, and how fast it responds"""
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         obj, settings = get_active_armature(context), get_active_settings(context)
         uid, given = obj.session_uid, (settings.compare_with, settings.compare_by)
-        comparing = app.comparing.compare_steps(obj, get_active_take(context).action, *given)
+        comparing = app.takes.comparing.compare_steps(obj, get_active_take(context).action, *given)
         runtime.comparisons[uid] = yield from comparing
         app.callbacks.redraw()
         one, other = runtime.comparisons[uid].names
@@ -360,7 +360,9 @@ timeline. It is only drawn: nothing is added to the file. Esc hides it"""
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         obj, settings = get_active_armature(context), get_active_settings(context)
         given = settings.compare_by, settings.compare_with
-        return app.beside.play_beside_steps(obj, get_active_take(context).action, *given)
+        return app.takes.playing_beside.play_beside_steps(
+            obj, get_active_take(context).action, *given
+        )
 
 
 class MOTION_MATCHING_OT_hide_beside(Operator, bpy.types.Operator):
@@ -372,4 +374,4 @@ class MOTION_MATCHING_OT_hide_beside(Operator, bpy.types.Operator):
     requires = (*CHARACTER, is_beside)
 
     def run(self, context: bpy.types.Context) -> None:
-        app.beside.stop()
+        app.takes.playing_beside.stop()

@@ -6,10 +6,10 @@ from typing import Any
 
 import bpy
 
-from ...app.characters import get_active_armature, get_selected_armatures
+from ...app.character.characters import get_active_armature, get_selected_armatures
+from ...app.property_access import settings_of
 from ...app.runtime import runtime
-from ...app.typed import settings_of
-from ..panel_base import (
+from ..base.panel_base import (
     ArmaturePanel,
     List,
     State,

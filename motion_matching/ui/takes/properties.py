@@ -8,8 +8,8 @@ from typing import Any
 import bpy
 
 from ... import app
-from ..property_updates import suggest_tags
-from ..typed_properties import (
+from ..base.property_updates import suggest_tags
+from ..base.typed_properties import (
     choice,
     integer,
     number,
@@ -19,7 +19,7 @@ from ..typed_properties import (
     switch,
     text,
 )
-from ..whole_names import Named, named_by
+from ..base.whole_names import Named, named_by
 
 _LENGTH: Any = {"min": 0.0, "max": 36_000.0, "soft_max": 120.0}
 _FRAME: Any = {"min": -1_048_574, "max": 1_048_574, "soft_min": 0, "soft_max": 10_000}
@@ -74,7 +74,11 @@ COMPARISONS = (
 
 def suggest_presets(self: Any, context: bpy.types.Context, text: str) -> list[str]:
     """Return the controller presets that contain a text."""
-    return [name for name in app.controller_presets.list_names() if text.lower() in name.lower()]
+    return [
+        name
+        for name in app.controller.controller_presets.list_names()
+        if text.lower() in name.lower()
+    ]
 
 
 def tags_text(label: str, help: str) -> str:

@@ -6,11 +6,11 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.app import takes as baking
 from motion_matching.app.live import host
 from motion_matching.app.runtime import runtime
+from motion_matching.app.takes import take_actions as baking
 from motion_matching.engine.errors import MotionMatchingError
-from motion_matching.scene.blender import actions
+from motion_matching.scene.blender.animation import actions
 from motion_matching.scene.writing import recording
 from tests.demo import demo_settings, load_demo
 from tests.live.hero import Hero, add_bone_collection

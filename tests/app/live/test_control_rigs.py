@@ -13,25 +13,26 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.app import recordings, standing
 from motion_matching.app.live import host, performing
 from motion_matching.app.runtime import runtime
-from motion_matching.engine.control.performance import Performance
+from motion_matching.app.strip import state
+from motion_matching.app.takes import recordings
+from motion_matching.engine.bvh import bvh
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.errors import MotionMatchingError
 from motion_matching.engine.matching.method import MotionMatching
-from motion_matching.engine.maths import quat
-from motion_matching.engine.motion import bvh
+from motion_matching.engine.maths.rotations import quat
+from motion_matching.engine.performance.performance import Performance
 from motion_matching.engine.progress import run_to_end
 from motion_matching.engine.takes.takes import make_default_settings
-from motion_matching.live.inputs.keyboard import Keyboard
-from motion_matching.live.inputs.replay import ReplayInput
-from motion_matching.scene.blender.curves import parse_bone_name
+from motion_matching.live.inputs.devices.keyboard import Keyboard
+from motion_matching.live.inputs.leaders.replay import ReplayInput
+from motion_matching.scene.blender.animation.curves import parse_bone_name
 from motion_matching.scene.controls.bake_controls import ControlSettings
-from motion_matching.scene.controls.ik_stretch import set_ik_stretch_off
-from motion_matching.scene.controls.match import match_control_rig, read_deform_skeleton
+from motion_matching.scene.controls.finding.ik_stretch import set_ik_stretch_off
+from motion_matching.scene.controls.finding.match import match_control_rig, read_deform_skeleton
 from tests.demo import generate_clips
-from tests.engine.control.test_start_state import (
+from tests.engine.performance.test_start_state import (
     measure_accelerations,
     measure_largest_acceleration,
 )
@@ -172,10 +173,10 @@ def test_the_pose_that_is_performed_is_shown() -> None:
         assert degrees < 0.5
     assert np.linalg.norm(shown[0, :2, 3]) > 0.3
     assert hero.obj.pose.bones["thigh_parent.L"]["IK_FK"] == 0.0
-    assert standing.describe_driven(hero.obj).startswith("Controls of Rigify (basic human), ")
-    assert standing.describe_driven(hero.obj).endswith(" Hz")
+    assert state.describe_driven(hero.obj).startswith("Controls of Rigify (basic human), ")
+    assert state.describe_driven(hero.obj).endswith(" Hz")
     host.end()
-    assert standing.describe_driven(hero.obj) == "Controls of Rigify (basic human)"
+    assert state.describe_driven(hero.obj) == "Controls of Rigify (basic human)"
 
 
 @pytest.mark.slow
@@ -318,7 +319,7 @@ def test_a_slow_rig_is_told() -> None:
     try:
         hero.start()
         hero.run(14)
-        warnings = standing.get_warnings(hero.obj)
+        warnings = state.get_warnings(hero.obj)
         host.end()
     finally:
         bpy.app.handlers.depsgraph_update_post.remove(wait)

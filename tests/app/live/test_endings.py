@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 import motion_matching
-from motion_matching.app import recordings
 from motion_matching.app.live import host, performing
 from motion_matching.app.runtime import runtime
+from motion_matching.app.takes import recordings
 from motion_matching.engine.matching.method import MotionMatching
-from motion_matching.live.inputs.keyboard import Keyboard
-from motion_matching.live.inputs.replay import ReplayInput
-from motion_matching.live.inputs.steering import SteeringInput
-from motion_matching.scene.blender import actions
+from motion_matching.live.inputs.devices.keyboard import Keyboard
+from motion_matching.live.inputs.devices.steering import SteeringInput
+from motion_matching.live.inputs.leaders.replay import ReplayInput
+from motion_matching.scene.blender.animation import actions
 from tests.blender import reset_blender
 from tests.demo import demo_settings, load_demo
 from tests.live.stage import FPS, build_performance, get_bone_matrices

@@ -10,7 +10,7 @@ import pytest
 
 from motion_matching.app.live import host
 from motion_matching.app.runtime import runtime
-from motion_matching.engine.database.features import load_schema
+from motion_matching.engine.database.features.features import load_schema
 from tests.demo import load_demo
 from tests.live.hero import Hero
 

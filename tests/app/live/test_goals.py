@@ -8,8 +8,8 @@ import pytest
 
 from motion_matching.app.live import host, steering
 from motion_matching.app.runtime import runtime
-from motion_matching.live.inputs.keyboard import Keyboard
-from motion_matching.live.inputs.path import PathInput
+from motion_matching.live.inputs.devices.keyboard import Keyboard
+from motion_matching.live.inputs.leaders.path import PathInput
 from motion_matching.ui.play import drawing
 from tests.demo import demo_settings
 from tests.live.hero import Hero

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from motion_matching.app.live import host, performing
-from motion_matching.engine.control.intent import Intent
-from motion_matching.engine.control.performance import Performance
-from motion_matching.engine.database.idles import find_idles
-from motion_matching.live.inputs.keyboard import Keyboard
-from motion_matching.live.inputs.replay import ReplayInput
-from motion_matching.live.inputs.steering import SteeringInput
+from motion_matching.engine.facts.idles import find_idles
+from motion_matching.engine.performance.intent import Intent
+from motion_matching.engine.performance.performance import Performance
+from motion_matching.live.inputs.devices.keyboard import Keyboard
+from motion_matching.live.inputs.devices.steering import SteeringInput
+from motion_matching.live.inputs.leaders.replay import ReplayInput
 from tests.app.live.test_control_rigs import RigHero
 from tests.engine.control.test_breathing import build_restless
 from tests.live.hero import Hero

@@ -7,11 +7,11 @@ import numpy as np
 
 from motion_matching.app.live import host
 from motion_matching.app.settings import add_obstacles
-from motion_matching.engine.control import performance
-from motion_matching.engine.database.character import measure_character_legs
+from motion_matching.engine.facts.character import measure_character_legs
+from motion_matching.engine.performance import performance
 from motion_matching.engine.takes import takes
 from motion_matching.engine.takes.baking import compute_toe_positions
-from motion_matching.live.inputs.replay import ReplayInput
+from motion_matching.live.inputs.leaders.replay import ReplayInput
 from motion_matching.scene.writing import recording
 from tests.demo import demo_settings, load_demo
 from tests.live.hero import Hero

@@ -10,11 +10,12 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.app import recordings, standing
 from motion_matching.app.live import host
 from motion_matching.app.runtime import runtime
-from motion_matching.scene.controls.live_solver import LiveSolver
-from motion_matching.scene.controls.proxy_writer import ProxyWriter
+from motion_matching.app.strip import state
+from motion_matching.app.takes import recordings
+from motion_matching.scene.controls.live.live_solver import LiveSolver
+from motion_matching.scene.controls.live.proxy_writer import ProxyWriter
 from tests.app.live.test_control_rigs import RigHero, measure
 from tests.live.stage import FPS
 from tests.scene.keys import read_channels
@@ -91,7 +92,7 @@ def test_the_proxy_shows_what_the_controls_would() -> None:
     assert obj.pose.bones["thigh_parent.L"]["IK_FK"] == 1.0
     assert bpy.context.mode == "POSE"
     assert bpy.context.object == obj
-    assert standing.describe_driven(obj) == "Proxy of Rigify (basic human), as set in Controls"
+    assert state.describe_driven(obj) == "Proxy of Rigify (basic human), as set in Controls"
     host.end()
     hero.check_ending()
     np.testing.assert_allclose(hero.read(), at_rest, atol=1e-6)
@@ -304,7 +305,7 @@ def test_a_rig_that_is_too_slow_is_found_out(monkeypatch: pytest.MonkeyPatch) ->
     )
     hero = RigHero("auto")
     hero.start()
-    assert standing.describe_driven(hero.obj).startswith("Controls of Rigify (basic human), ")
+    assert state.describe_driven(hero.obj).startswith("Controls of Rigify (basic human), ")
     host.end()
     add_body(hero.obj, 120, 2)
     read.clear()
@@ -314,11 +315,11 @@ def test_a_rig_that_is_too_slow_is_found_out(monkeypatch: pytest.MonkeyPatch) ->
     assert isinstance(writer, ProxyWriter)
     assert 0.0 < writer.rig_rate < 24.0
     text = f"Proxy: the rig evaluates at {int(writer.rig_rate)} Hz, 24 needed"
-    assert standing.describe_driven(hero.obj) == text
+    assert state.describe_driven(hero.obj) == text
     assert draw_panels() > 10
     began = time.perf_counter()
     hero.live.toggle_recording()
     hero.run(60)
     assert (time.perf_counter() - began) / 60 < 0.5 / writer.rig_rate
-    assert [item for item in standing.get_warnings(hero.obj) if item.kind == "slow rig"] == []
+    assert [item for item in state.get_warnings(hero.obj) if item.kind == "slow rig"] == []
     host.end()

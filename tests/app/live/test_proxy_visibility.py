@@ -10,8 +10,12 @@ import pytest
 
 from motion_matching.app.live import host
 from motion_matching.app.runtime import runtime
-from motion_matching.scene.controls.match import read_deform_skeleton
-from motion_matching.scene.controls.proxy_writer import ProxyWriter, create_proxy, remove_proxies
+from motion_matching.scene.controls.finding.match import read_deform_skeleton
+from motion_matching.scene.controls.live.proxy_writer import (
+    ProxyWriter,
+    create_proxy,
+    remove_proxies,
+)
 from motion_matching.scene.staging.mannequin import MATERIALS
 from tests.app.live.test_control_rigs import RigHero
 from tests.app.live.test_proxy import ProxyHero, add_body, get_proxies, list_blocks

@@ -14,9 +14,9 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.app import recordings
 from motion_matching.app.live import host
 from motion_matching.app.runtime import runtime
+from motion_matching.app.takes import recordings
 from tests.conftest import CHECKOUT
 from tests.live.hero import Hero
 from tests.scene.keys import read_channels

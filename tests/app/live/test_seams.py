@@ -6,13 +6,13 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.app import takes
 from motion_matching.app.live import host
-from motion_matching.live.inputs.replay import ReplayInput
-from motion_matching.scene.blender import actions
+from motion_matching.app.takes import take_actions
+from motion_matching.live.inputs.leaders.replay import ReplayInput
+from motion_matching.scene.blender.animation import actions
 from motion_matching.scene.writing import recording
 from tests.demo import demo_settings, load_demo
-from tests.engine.control.test_start_state import (
+from tests.engine.performance.test_start_state import (
     measure_accelerations,
     measure_largest_acceleration,
 )
@@ -287,12 +287,12 @@ def bake_again(hero, take):
 
     def build_request_steps(uid, database, settings):
         yield "Performing", 0.0
-        parts = takes.read_parts(take)
-        return takes.BakeRequest("Again", parts, beside=take.name)
+        parts = take_actions.read_parts(take)
+        return take_actions.BakeRequest("Again", parts, beside=take.name)
 
     request = run_steps(build_request_steps(0, database, None))
-    made = run_steps(takes.perform_steps(database, demo_settings(), request.parts))
-    action, _ = run_steps(takes.prepare_takes_steps(obj, request, made, database))()
+    made = run_steps(take_actions.perform_steps(database, demo_settings(), request.parts))
+    action, _ = run_steps(take_actions.prepare_takes_steps(obj, request, made, database))()
     actions.assign(obj, action)
     return action, play(obj, range(1, int(action.frame_range[1]) + 1))
 

@@ -9,19 +9,20 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.app import status
-from motion_matching.app.content import compute_key
-from motion_matching.app.library import get_library
+from motion_matching.app.database import status
+from motion_matching.app.database.content import compute_key
+from motion_matching.app.database.library import get_library
 from motion_matching.app.live import host, performing, tag_requests
 from motion_matching.app.runtime import runtime
-from motion_matching.engine.control import performance, rollout
+from motion_matching.engine.control import rollout
 from motion_matching.engine.database import database as databases
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.errors import DatabaseError
 from motion_matching.engine.matching.method import MotionMatching
+from motion_matching.engine.performance import performance
 from motion_matching.engine.takes import takes
-from motion_matching.live.inputs.keyboard import Keyboard
-from motion_matching.live.inputs.steering import SteeringInput
+from motion_matching.live.inputs.devices.keyboard import Keyboard
+from motion_matching.live.inputs.devices.steering import SteeringInput
 from motion_matching.scene.writing import recording
 from motion_matching.ui.play import drawing as play_drawing
 from tests.live.hero import Hero

@@ -12,7 +12,7 @@ import pytest
 
 from motion_matching.app.live import host
 from motion_matching.app.runtime import runtime
-from motion_matching.scene.blender import actions
+from motion_matching.scene.blender.animation import actions
 from tests.live.hero import Hero, toggle_playback
 from tests.live.stage import FPS, get_bone_matrices
 from tests.scene.keys import read_channels

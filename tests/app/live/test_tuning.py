@@ -8,22 +8,24 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.app import features as feature_list
-from motion_matching.app import insight, recordings
+from motion_matching.app.controller import features as feature_list
+from motion_matching.app.insight import data_insight
 from motion_matching.app.live import host, performing, steering, tuning
 from motion_matching.app.runtime import runtime
-from motion_matching.engine.control import performance, rollout, scripts
-from motion_matching.engine.control.ground import Box, Boxes
-from motion_matching.engine.control.ideal import Ideal
-from motion_matching.engine.control.intent import Intent
+from motion_matching.app.takes import recordings
+from motion_matching.engine.control import rollout
+from motion_matching.engine.control.method import Ideal
 from motion_matching.engine.control.performer import Performer
-from motion_matching.engine.control.settings import DISPLACEMENTS, PerformerSettings
 from motion_matching.engine.control.trajectory import SimulationObject
 from motion_matching.engine.errors import MotionMatchingError
+from motion_matching.engine.ground.ground import Box, Boxes
 from motion_matching.engine.matching.method import MotionMatching
+from motion_matching.engine.performance import performance, scripts
+from motion_matching.engine.performance.intent import Intent
+from motion_matching.engine.performance.settings import DISPLACEMENTS, PerformerSettings
 from motion_matching.live import recovery
-from motion_matching.live.inputs.keyboard import Keyboard
-from motion_matching.scene.blender import actions
+from motion_matching.live.inputs.devices.keyboard import Keyboard
+from motion_matching.scene.blender.animation import actions
 from motion_matching.scene.writing import recording
 from motion_matching.ui.play import drawing as play_drawing
 from tests.demo import demo_settings, load_demo
@@ -167,7 +169,7 @@ def test_a_steered_path_is_saved_and_steers_again(tmp_path: Path) -> None:
     # coverage can be compared with the steered path
     insight_shown = obj.motion_matching.insight
     insight_shown.beside, insight_shown.recording = "recording", action
-    [track] = insight._get_reference_tracks(obj, load_demo())[0]
+    [track] = data_insight._get_reference_tracks(obj, load_demo())[0]
     np.testing.assert_allclose(track, places, atol=1e-6)
 
     # after reopening, the path steers from its start with its recorded settings: the object alone,

@@ -16,7 +16,7 @@ from building.locomotion.footprints import TOE_HEIGHT
 from building.locomotion.ground import GroundProfile
 from building.locomotion.humanoid import SHIN, THIGH
 from building.locomotion.locomotion import generate
-from motion_matching.engine.maths import quat
+from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.motion.clip import Clip
 
 SIDES = ("Left", "Right")

@@ -13,7 +13,7 @@ from building.locomotion.feet import TOE_HEIGHT, Foot, move_feet
 from building.locomotion.gait import BodyPath, plan_footsteps
 from building.locomotion.humanoid import build_humanoid_skeleton, pose_body
 from building.locomotion.locomotion import Move, generate, perform, plan_path
-from motion_matching.engine.maths import quat
+from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.motion.clip import Clip
 from tests.engine.rigs import measure_heading
 

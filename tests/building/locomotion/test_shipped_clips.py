@@ -11,8 +11,8 @@ from building.locomotion import __main__ as writer
 from building.locomotion.climbs import generate_climbs
 from building.locomotion.humanoid import build_humanoid_skeleton
 from building.locomotion.locomotion import generate, generate_standing
+from motion_matching.engine.building import demo_clips
 from motion_matching.engine.errors import SettingsError
-from motion_matching.engine.motion import demo_clips
 from motion_matching.engine.motion.clip import Clip
 
 

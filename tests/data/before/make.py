@@ -22,6 +22,8 @@ USER = Path(tempfile.mkdtemp(prefix="before-"))
 os.environ["BLENDER_USER_RESOURCES"] = os.environ["HOME"] = str(USER)  # files store the home folder
 
 import bpy  # noqa: E402
+from motion_matching.live.inputs.keyboard import Keyboard  # noqa: E402
+from motion_matching.live.inputs.steering import Steering  # noqa: E402
 from motion_matching.ui.operators_sources import add_source  # noqa: E402
 from motion_matching.ui.operators_tags import add_range  # noqa: E402
 
@@ -29,8 +31,6 @@ import motion_matching  # noqa: E402
 from motion_matching import cli  # noqa: E402
 from motion_matching.engine.matching.method import MotionMatching  # noqa: E402
 from motion_matching.engine.motion import bvh, locomotion  # noqa: E402
-from motion_matching.live.inputs.keyboard import Keyboard  # noqa: E402
-from motion_matching.live.inputs.steering import Steering  # noqa: E402
 from motion_matching.scene import armature, bake, fitting, library  # noqa: E402
 from motion_matching.ui import fields, performing, recordings, request, status, tuning  # noqa: E402
 from tests.ui.every_property import fill, leaves  # noqa: E402

@@ -18,8 +18,8 @@ from motion_matching.engine.body.toe_ends import (
     remove_toe_ends,
     use_toe_ends,
 )
-from motion_matching.engine.maths import quat
-from motion_matching.engine.motion import bvh
+from motion_matching.engine.bvh import bvh
+from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.contacts import ContactSettings, find_contacts
 from tests.engine import animals, creatures, rigs, sensors, stand_ins

@@ -17,10 +17,10 @@ from motion_matching.engine.body.axes import (
     find_all_better_axes,
     find_better_axes,
 )
-from motion_matching.engine.maths import quat
-from motion_matching.engine.motion import bvh
-from motion_matching.engine.motion.bone_names import swap_sides
+from motion_matching.engine.bvh import bvh
+from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.motion.clip import Clip
+from motion_matching.engine.skeleton.bone_names import swap_sides
 from tests.demo import generate_clips
 from tests.engine.animals import make_dog_motions
 

@@ -11,11 +11,11 @@ import pytest
 from motion_matching.engine.body.body_plan import BodyPlan, check_body_plan
 from motion_matching.engine.body.body_roles import BodyRoles, find_body_roles
 from motion_matching.engine.body.mirror import mirror
-from motion_matching.engine.maths import quat
-from motion_matching.engine.motion.bone_names import swap_sides
+from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.retargeting.bodies import RetargetBody
-from motion_matching.engine.retargeting.bone_mapping import map_bones
+from motion_matching.engine.retargeting.pairs.bone_mapping import map_bones
+from motion_matching.engine.skeleton.bone_names import swap_sides
 from tests.demo import generate_clips
 from tests.engine import animals, characters, creatures, named_rigs, rigs, stand_ins
 from tests.engine.stand_in_poses import POSES, hold_pose

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.body.body_roles import BodyRoles, find_body_roles
+from motion_matching.engine.bvh import bvh
 from motion_matching.engine.errors import RigError
-from motion_matching.engine.maths import quat
-from motion_matching.engine.motion import bvh
+from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.motion.clip import Clip
-from motion_matching.engine.motion.skeleton import Skeleton
+from motion_matching.engine.skeleton.skeleton import Skeleton
 from tests.demo import generate_clips
 from tests.engine import animals, characters, named_rigs, stand_ins
 from tests.engine.characters import Chain, Character, Proportions

@@ -10,12 +10,12 @@ import pytest
 from motion_matching.engine.body.bone_pairs import find_bone_pairs
 from motion_matching.engine.body.mirror import find_symmetry, mirror
 from motion_matching.engine.body.rig import find_hips_forward, find_roles
+from motion_matching.engine.bvh import bvh
 from motion_matching.engine.errors import RigError
-from motion_matching.engine.maths import quat
-from motion_matching.engine.motion import bvh
-from motion_matching.engine.motion.bone_names import swap_sides
+from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.motion.clip import Clip
-from motion_matching.engine.motion.skeleton import Skeleton
+from motion_matching.engine.skeleton.bone_names import swap_sides
+from motion_matching.engine.skeleton.skeleton import Skeleton
 from tests.engine import rigs
 
 REFLECTION = np.array([-1.0, 1.0, 1.0])

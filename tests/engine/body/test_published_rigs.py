@@ -9,8 +9,8 @@ import pytest
 
 from motion_matching.engine.body.named_bones import NamedBones
 from motion_matching.engine.body.published_rigs import ARM_PARTS, LEG_PARTS, RIGS, list_parts
-from motion_matching.engine.maths import quat
-from motion_matching.engine.motion.skeleton import Skeleton
+from motion_matching.engine.maths.rotations import quat
+from motion_matching.engine.skeleton.skeleton import Skeleton
 
 WRAPPINGS: dict[str, Callable[[str, str], str]] = {
     "side before": lambda side, name: f"{side}{name.title()}",

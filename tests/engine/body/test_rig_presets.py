@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from motion_matching.engine import presets
 from motion_matching.engine.body.rig import Roles, find_roles
+from motion_matching.engine.files import presets
 from tests.engine import rigs
 
 CONVENTIONS = {name.lower().replace(" ", "_").replace("-", "_"): name for name in rigs.NAMINGS}

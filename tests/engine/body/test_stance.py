@@ -10,10 +10,10 @@ import pytest
 
 from motion_matching.engine.body.limbs import Limbs
 from motion_matching.engine.body.stance import find_stance
-from motion_matching.engine.maths import quat
-from motion_matching.engine.motion import bvh
+from motion_matching.engine.bvh import bvh
+from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.motion.clip import Clip
-from motion_matching.engine.motion.skeleton import Skeleton
+from motion_matching.engine.skeleton.skeleton import Skeleton
 from tests.demo import generate_clips
 from tests.engine import rigs
 

@@ -8,18 +8,18 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from motion_matching.engine.control.breathing import BreathingAmounts
-from motion_matching.engine.control.intent import Intent
-from motion_matching.engine.control.performance import Performance
-from motion_matching.engine.database.build import BuildSettings, build
-from motion_matching.engine.database.character import measure_character_legs
-from motion_matching.engine.database.idles import find_idles
-from motion_matching.engine.database.sources import Source
+from motion_matching.engine.building.build import BuildSettings, build
+from motion_matching.engine.control.life.breathing import BreathingAmounts
+from motion_matching.engine.facts.character import measure_character_legs
+from motion_matching.engine.facts.idles import find_idles
 from motion_matching.engine.field.field_controller import FieldController
-from motion_matching.engine.field.neighbours import Metric
+from motion_matching.engine.field.states.neighbours import Metric
 from motion_matching.engine.matching.method import MotionMatching
-from motion_matching.engine.maths import quat
-from motion_matching.engine.maths.runs import find_runs
+from motion_matching.engine.maths.along_time import find_runs
+from motion_matching.engine.maths.rotations import quat
+from motion_matching.engine.performance.intent import Intent
+from motion_matching.engine.performance.performance import Performance
+from motion_matching.engine.sources.sources import Source
 from motion_matching.engine.takes import baking, takes
 from tests import demo
 from tests.engine import animals

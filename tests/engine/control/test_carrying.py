@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from motion_matching.engine.control import carrying, rollout
+from motion_matching.engine.control import continuation, rollout
 from motion_matching.engine.control.performer import Performer
 from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.engine.takes import takes
-from tests.engine.control.test_start_state import (
+from tests.engine.performance.test_start_state import (
     build_script,
     compute_joints,
     continue_at,
@@ -30,11 +30,13 @@ def splice(performer, settings, database, seed, tick, length, **options):
     new, _ = continue_at(performer, base, tick, other.intents[30 : 30 + length])
     end = tick + length
     method = performer.method
-    body = carrying.Body(base.skeleton, method.acceleration_limits, method.legs, base.fps)
+    body = continuation.Body(base.skeleton, method.acceleration_limits, method.legs, base.fps)
     rest = base.poses[end - 1 :]
     contacts = base.locked[end - 1 :]
-    carried = carrying.carry_on(new.poses[-2:], rest, body, settings, contacts=contacts, **options)
-    later = carrying.move_places(rest[2 + len(carried.poses) :], carried.move)
+    carried = continuation.carry_on(
+        new.poses[-2:], rest, body, settings, contacts=contacts, **options
+    )
+    later = continuation.move_places(rest[2 + len(carried.poses) :], carried.move)
     poses = np.concatenate([base.poses[: tick + 1], new.poses, carried.poses, later])
     return base, poses, end, carried
 

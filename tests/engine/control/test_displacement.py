@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.control import displacement
-from motion_matching.engine.control.intent import FuturePath, Intent
 from motion_matching.engine.control.rollout import simulate
-from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.control.trajectory import SimulationObject
 from motion_matching.engine.errors import SettingsError
+from motion_matching.engine.performance.intent import FuturePath, Intent
+from motion_matching.engine.performance.settings import PerformerSettings
 from motion_matching.engine.takes import takes
 
 DT = 1 / 60

@@ -9,20 +9,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from motion_matching.engine.control.idling import Idles, Idling
-from motion_matching.engine.control.intent import FuturePath, Intent
+from motion_matching.engine.building.build import BuildSettings, build
+from motion_matching.engine.control.life.idling import Idles, Idling
 from motion_matching.engine.control.method import Goal
-from motion_matching.engine.control.performance import Performance
 from motion_matching.engine.control.performer import Performer
 from motion_matching.engine.control.rollout import solve
-from motion_matching.engine.database.build import BuildSettings, build
-from motion_matching.engine.database.character import measure_character_legs
-from motion_matching.engine.database.idles import find_idles
-from motion_matching.engine.database.sources import Source
+from motion_matching.engine.facts.character import measure_character_legs
+from motion_matching.engine.facts.idles import find_idles
 from motion_matching.engine.field.field_controller import FieldController
-from motion_matching.engine.field.neighbours import Metric
+from motion_matching.engine.field.states.neighbours import Metric
 from motion_matching.engine.matching.method import MotionMatching
-from motion_matching.engine.maths.runs import find_runs
+from motion_matching.engine.maths.along_time import find_runs
+from motion_matching.engine.performance.intent import FuturePath, Intent
+from motion_matching.engine.performance.performance import Performance
+from motion_matching.engine.sources.sources import Source
 from motion_matching.engine.takes import baking, metrics, takes
 from tests import demo
 

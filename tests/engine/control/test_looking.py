@@ -8,20 +8,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from motion_matching.engine.control import performance as performances
-from motion_matching.engine.control.intent import Intent
-from motion_matching.engine.control.looking import Gaze, Look, measure_gaze
-from motion_matching.engine.control.performance import Performance
-from motion_matching.engine.control.settings import PerformerSettings
-from motion_matching.engine.database.build import BuildSettings, build
-from motion_matching.engine.database.character import measure_character_gaze
-from motion_matching.engine.database.idles import find_standing
-from motion_matching.engine.database.sources import Source
+from motion_matching.engine.building.build import BuildSettings, build
+from motion_matching.engine.control.life.looking import Gaze, Look, measure_gaze
 from motion_matching.engine.errors import SettingsError
+from motion_matching.engine.facts.character import measure_character_gaze
+from motion_matching.engine.facts.idles import find_standing
 from motion_matching.engine.field.field_controller import FieldController
-from motion_matching.engine.field.neighbours import Metric
-from motion_matching.engine.maths import quat
+from motion_matching.engine.field.states.neighbours import Metric
 from motion_matching.engine.maths.planar import wrap
+from motion_matching.engine.maths.rotations import quat
+from motion_matching.engine.performance import performance as performances
+from motion_matching.engine.performance.intent import Intent
+from motion_matching.engine.performance.performance import Performance
+from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.sources.sources import Source
 from motion_matching.engine.takes import baking, metrics, takes
 from tests.engine.animals import make_dog_motions
 from tests.engine.heads import find_delays, measure_heads

@@ -7,16 +7,17 @@ import math
 import numpy as np
 import pytest
 
-from motion_matching.engine.control import rollout, scripts
-from motion_matching.engine.control.intent import FuturePath, Intent
-from motion_matching.engine.control.performance import Performance
+from motion_matching.engine.control import rollout
 from motion_matching.engine.control.performer import Performer
 from motion_matching.engine.control.trajectory import SimulationObject
-from motion_matching.engine.database.features import load_schema
+from motion_matching.engine.database.features.features import load_schema
 from motion_matching.engine.errors import SettingsError
 from motion_matching.engine.matching.method import MotionMatching
-from motion_matching.engine.maths import quat
 from motion_matching.engine.maths.planar import wrap
+from motion_matching.engine.maths.rotations import quat
+from motion_matching.engine.performance import scripts
+from motion_matching.engine.performance.intent import FuturePath, Intent
+from motion_matching.engine.performance.performance import Performance
 from motion_matching.engine.takes import takes
 from motion_matching.engine.takes.baking import compute_toe_positions
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from motion_matching.engine.control.take import Take
+from motion_matching.engine.control.rollout import Take
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.takes import takes
 

@@ -11,16 +11,16 @@ import numpy as np
 import pytest
 
 from building.benchmarks import naive_springs
-from motion_matching.engine.control.ground import Box, Boxes
-from motion_matching.engine.control.intent import FuturePath, Intent
-from motion_matching.engine.control.settings import PerformerSettings, Speeds
 from motion_matching.engine.control.trajectory import (
     PastTrajectory,
     SimulationObject,
     compute_desired_velocity,
 )
+from motion_matching.engine.ground.ground import Box, Boxes
 from motion_matching.engine.maths import springs
 from motion_matching.engine.maths.planar import rotate_xy, wrap
+from motion_matching.engine.performance.intent import FuturePath, Intent
+from motion_matching.engine.performance.settings import PerformerSettings, Speeds
 
 SETTINGS = PerformerSettings(walk=Speeds(2.0, 1.5, 1.0), run=Speeds(4.0, 3.0, 2.0))
 DT = 1 / 60

@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 
 from building.locomotion.locomotion import Move, perform
-from motion_matching.engine.database.auto_tags import NAMES, propose
-from motion_matching.engine.database.build import BuildSettings, build
+from motion_matching.engine.building.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.database.sources import Source, find_sources
-from motion_matching.engine.database.tags import TagRange
-from motion_matching.engine.database.thresholds import PLANT_ANGLE, AutoTagSettings
+from motion_matching.engine.database.tags.auto_tags import NAMES, propose
+from motion_matching.engine.database.tags.tags import TagRange
+from motion_matching.engine.database.tags.thresholds import PLANT_ANGLE, AutoTagSettings
 from motion_matching.engine.errors import SettingsError
-from motion_matching.engine.maths.runs import find_runs
+from motion_matching.engine.maths.along_time import find_runs
 from motion_matching.engine.motion.simulation_bone import GroundTrack
+from motion_matching.engine.sources.sources import Source, find_sources
 
 SETTINGS = AutoTagSettings()
 Tags = dict[str, list[tuple[int, int]]]

@@ -10,20 +10,20 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from motion_matching.engine.control.method import Goal
-from motion_matching.engine.control.settings import PerformerSettings
-from motion_matching.engine.control.start_state import MovingPose
 from motion_matching.engine.control.trajectory import TrajectoryPoint
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.database.features import (
+from motion_matching.engine.database.features.features import (
     Feature,
     Schema,
     compute_features,
     load_schema,
     schema_from_dict,
 )
-from motion_matching.engine.insight.feature_strokes import make_strokes
+from motion_matching.engine.insight.frames.feature_strokes import make_strokes
 from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.engine.matching.similar_frames import find_like
+from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.performance.start_state import MovingPose
 from tests.engine.database.test_features import ROLES, circle, make_table
 
 SWING = np.sin(np.linspace(0.0, 14.0, 120))

@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 
 from building.locomotion.locomotion import Move, perform
-from motion_matching.engine.array_files import map_arrays, save_arrays
-from motion_matching.engine.database.build import BuildSettings, build
+from motion_matching.engine.building.build import BuildSettings, build
 from motion_matching.engine.database.database import Database, FrameSource, load, save
-from motion_matching.engine.database.features import load_schema
-from motion_matching.engine.database.sources import Source
-from motion_matching.engine.database.tags import TagRange
+from motion_matching.engine.database.features.features import load_schema
+from motion_matching.engine.database.tags.tags import TagRange
 from motion_matching.engine.errors import DatabaseError
-from motion_matching.engine.maths import quat
+from motion_matching.engine.files.array_files import map_arrays, save_arrays
+from motion_matching.engine.maths.rotations import quat
+from motion_matching.engine.sources.sources import Source
 from tests.engine.full_disk import assert_old_file_survives
 
 FULL_DISK = """

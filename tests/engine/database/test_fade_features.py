@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from motion_matching.engine.database.build import BuildSettings
+from motion_matching.engine.building.build import BuildSettings
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.database.fade_features import (
+from motion_matching.engine.database.features.fade_features import (
     DEFAULT_TIMES,
     FADE_KINDS,
     FadeTimes,
     combine,
     find_place,
 )
-from motion_matching.engine.database.features import (
+from motion_matching.engine.database.features.features import (
     Feature,
     Schema,
     compute_features,

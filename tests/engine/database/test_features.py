@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from building.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.body.rig import Leg, Roles, find_roles
-from motion_matching.engine.database.features import (
+from motion_matching.engine.database.features.features import (
     NUMBER_KINDS,
     TRAJECTORY_KINDS,
     Feature,
@@ -23,17 +23,16 @@ from motion_matching.engine.database.features import (
     load_schema,
     schema_from_dict,
 )
-from motion_matching.engine.database.motion_table import (
+from motion_matching.engine.database.features.motion_table import (
     MotionTable,
     compute_angular_velocity,
     differentiate,
     sample_track,
 )
 from motion_matching.engine.errors import SettingsError
-from motion_matching.engine.maths import quat
-from motion_matching.engine.motion.attachment import attach
+from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.motion.clip import Clip
-from motion_matching.engine.motion.simulation_bone import GroundTrack
+from motion_matching.engine.motion.simulation_bone import GroundTrack, attach
 
 PERSON = build_humanoid_skeleton()
 ROLES = find_roles(PERSON)

@@ -11,23 +11,26 @@ import numpy as np
 import pytest
 
 from building.locomotion.locomotion import Move, perform
+from motion_matching.engine.building.build import BuildSettings, build
 from motion_matching.engine.control.method import Goal
-from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.control.trajectory import TrajectoryPoint
-from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.database.sources import Source, read_source_list
-from motion_matching.engine.database.tags import (
+from motion_matching.engine.database.tags.tags import (
     PREFERENCE,
     TagRange,
-    assign_tags,
-    collect_tags,
     load_tags,
     save_tags,
 )
 from motion_matching.engine.errors import SettingsError
 from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.engine.motion.clip import Clip
+from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.sources.sources import (
+    Source,
+    assign_tags,
+    collect_tags,
+    read_source_list,
+)
 
 EACH_TICK = PerformerSettings(search_interval=0.0, continuing_bias=0.0)
 

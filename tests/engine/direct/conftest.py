@@ -7,12 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from motion_matching.engine.database.build import BuildSettings, build
+from motion_matching.engine.building.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.database.sources import Source
 from motion_matching.engine.direct.director import Director
-from motion_matching.engine.direct.footage import Footage, make_footage
-from motion_matching.engine.direct.jump_table import JumpTable, build_table
+from motion_matching.engine.direct.footage.footage import Footage, make_footage
+from motion_matching.engine.direct.footage.jump_table import JumpTable, build_table
+from motion_matching.engine.sources.sources import Source
 from tests.demo import generate_clips
 from tests.run_files import pickle_once
 

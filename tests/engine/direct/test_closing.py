@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from motion_matching.engine.direct.closing import Anchor, close
-from motion_matching.engine.direct.guide import make_guide
-from motion_matching.engine.direct.shot import Shot
+from motion_matching.engine.direct.fit.closing import Anchor, close
+from motion_matching.engine.direct.search.guide import make_guide
+from motion_matching.engine.direct.shot.shot import Shot
 from motion_matching.engine.maths import planar
 
 FPS, SECONDS = 30.0, 8.0

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from motion_matching.engine.database.build import BuildSettings, build
-from motion_matching.engine.database.sources import Source
+from motion_matching.engine.building.build import BuildSettings, build
 from motion_matching.engine.direct.director import Director
-from motion_matching.engine.direct.footage import make_footage
-from motion_matching.engine.direct.jump_table import build_table
-from motion_matching.engine.direct.shot import Mark, Shot, TimedPath
-from motion_matching.engine.direct.side_steps import is_short_of_side_steps
+from motion_matching.engine.direct.footage.footage import make_footage
+from motion_matching.engine.direct.footage.jump_table import build_table
+from motion_matching.engine.direct.search.side_steps import is_short_of_side_steps
+from motion_matching.engine.direct.shot.shot import Mark, Shot, TimedPath
+from motion_matching.engine.sources.sources import Source
 from tests.demo import generate_clips
 
 

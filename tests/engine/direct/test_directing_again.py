@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from motion_matching.engine.direct import shot_file
-from motion_matching.engine.direct.shot import ForbiddenJump, Mark, Shot
+from motion_matching.engine.direct.shot import shot_file
+from motion_matching.engine.direct.shot.shot import ForbiddenJump, Mark, Shot
 from motion_matching.engine.errors import SettingsError
 from motion_matching.engine.takes import baking, metrics, takes
 from tests.engine.sentences import check_sentence

@@ -7,14 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from motion_matching.engine.control.ground import Box
 from motion_matching.engine.database.frame_names import find_frame
-from motion_matching.engine.direct.closing import LARGEST_LEAD, LARGEST_TURN
 from motion_matching.engine.direct.director import Director
-from motion_matching.engine.direct.footage import make_footage
-from motion_matching.engine.direct.jump_table import build_table
-from motion_matching.engine.direct.shot import ForbiddenJump, Mark, Shot, TimedPath
+from motion_matching.engine.direct.fit.closing import LARGEST_LEAD, LARGEST_TURN
+from motion_matching.engine.direct.footage.footage import make_footage
+from motion_matching.engine.direct.footage.jump_table import build_table
+from motion_matching.engine.direct.shot.shot import ForbiddenJump, Mark, Shot, TimedPath
 from motion_matching.engine.errors import DatabaseError, SettingsError
+from motion_matching.engine.ground.ground import Box
 from motion_matching.engine.maths import planar
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.takes import baking, metrics, takes

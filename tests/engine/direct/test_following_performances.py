@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from motion_matching import api
-from motion_matching.engine.direct.from_performance import build_shot
+from motion_matching.engine.direct.shot.from_performance import build_shot
 from motion_matching.engine.takes.takes import make_default_settings
 
 

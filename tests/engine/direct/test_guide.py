@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from motion_matching.engine.direct.guide import make_guide, sample_path
-from motion_matching.engine.direct.shot import Mark, Shot, TimedPath
+from motion_matching.engine.direct.search.guide import make_guide, sample_path
+from motion_matching.engine.direct.shot.shot import Mark, Shot, TimedPath
 from motion_matching.engine.maths import planar
 
 FPS = 30.0

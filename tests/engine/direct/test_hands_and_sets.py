@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from building.studies.furnished import make_scene, measure_scene
-from motion_matching.engine.control.ground import Box
-from motion_matching.engine.direct.hands_clear import keep_hands_out
-from motion_matching.engine.direct.limb_marks import reach_marks
-from motion_matching.engine.direct.limbs import find_limbs
-from motion_matching.engine.direct.obstruction import Obstruction
-from motion_matching.engine.direct.shot import Mark, Shot
+from motion_matching.engine.direct.limbs.hands_clear import keep_hands_out
+from motion_matching.engine.direct.limbs.limb_marks import reach_marks
+from motion_matching.engine.direct.limbs.limbs import find_limbs
+from motion_matching.engine.direct.obstacles.obstruction import Obstruction
+from motion_matching.engine.direct.shot.shot import Mark, Shot
 from motion_matching.engine.direct.sketch import compute_way
+from motion_matching.engine.ground.ground import Box
 
 TABLE = Box((0.0, -3.3), (1.2, 0.6), height=0.9)
 STAND = Mark(4.0, (0.0, -3.0), 0.0, 2.0)

@@ -8,11 +8,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from motion_matching.engine.control.ground import FLAT, Walls
-from motion_matching.engine.direct.heights import can_walk, compute_heights
-from motion_matching.engine.direct.limbs import find_limbs
-from motion_matching.engine.direct.shot import Mark, Shot
+from motion_matching.engine.direct.limbs.limbs import find_limbs
+from motion_matching.engine.direct.obstacles.heights import can_walk, compute_heights
+from motion_matching.engine.direct.shot.shot import Mark, Shot
 from motion_matching.engine.direct.variations import find_variations
+from motion_matching.engine.ground.ground import FLAT, Walls
 from motion_matching.engine.takes import baking
 
 SHOT = Shot(6.0, marks=(Mark(5.0, (0.0, -5.0), 0.0),))

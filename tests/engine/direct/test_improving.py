@@ -7,7 +7,7 @@ import pytest
 
 from motion_matching.engine.direct.director import PREVIEW_STATES
 from motion_matching.engine.direct.improving import improve
-from motion_matching.engine.direct.shot import Mark, Shot
+from motion_matching.engine.direct.shot.shot import Mark, Shot
 
 SHOT = Shot(6.0, marks=(Mark(4.0, (0.6, -2.4), 0.3),))
 

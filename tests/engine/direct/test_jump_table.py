@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 
-from motion_matching.engine.array_files import save_arrays
-from motion_matching.engine.database.tags import NO_USE
-from motion_matching.engine.direct.footage import make_footage
-from motion_matching.engine.direct.jump_price import HALFLIFE, RATE, compute_prices
-from motion_matching.engine.direct.jump_table import (
+from motion_matching.engine.blending.jump_price import HALFLIFE, RATE, compute_prices
+from motion_matching.engine.database.tags.tags import NO_USE
+from motion_matching.engine.direct.footage.footage import make_footage
+from motion_matching.engine.direct.footage.jump_table import (
     BARRED,
     build_table,
     find_runner_up,
@@ -22,6 +21,7 @@ from motion_matching.engine.direct.jump_table import (
     save_table,
 )
 from motion_matching.engine.errors import DatabaseError
+from motion_matching.engine.files.array_files import save_arrays
 from motion_matching.engine.maths import planar
 from motion_matching.engine.maths.springs import spring
 from tests.engine.sentences import check_sentence

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.database.frame_names import find_frame
-from motion_matching.engine.direct import shot_file
-from motion_matching.engine.direct.shot import ForbiddenJump, KeptJump, Mark, Shot
+from motion_matching.engine.direct.shot import shot_file
+from motion_matching.engine.direct.shot.shot import ForbiddenJump, KeptJump, Mark, Shot
 from motion_matching.engine.errors import SettingsError
 from tests.engine.sentences import check_sentence
 

@@ -9,18 +9,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from motion_matching.engine.control.ground import Box
-from motion_matching.engine.direct import shot_file
-from motion_matching.engine.direct.closing import LARGEST_LEAD, LARGEST_TURN
 from motion_matching.engine.direct.director import Director
-from motion_matching.engine.direct.footage import make_footage
-from motion_matching.engine.direct.jump_table import build_table
-from motion_matching.engine.direct.limb_marks import reach_marks
-from motion_matching.engine.direct.parts import find_bone
-from motion_matching.engine.direct.shot import Mark, Pose, Shot
+from motion_matching.engine.direct.fit.closing import LARGEST_LEAD, LARGEST_TURN
+from motion_matching.engine.direct.footage.footage import make_footage
+from motion_matching.engine.direct.footage.jump_table import build_table
+from motion_matching.engine.direct.limbs.body_parts import find_bone
+from motion_matching.engine.direct.limbs.limb_marks import reach_marks
+from motion_matching.engine.direct.shot import shot_file
+from motion_matching.engine.direct.shot.shot import Mark, Pose, Shot
 from motion_matching.engine.direct.sketch import compute_way
 from motion_matching.engine.direct.variations import find_variations
 from motion_matching.engine.errors import SettingsError
+from motion_matching.engine.ground.ground import Box
 from motion_matching.engine.maths import planar
 from motion_matching.engine.takes import baking, metrics, takes
 from tests.engine.sentences import check_sentence

@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from motion_matching.engine.database.build import BuildSettings, build
-from motion_matching.engine.database.sources import Source
-from motion_matching.engine.database.tags import TagRange
+from motion_matching.engine.building.build import BuildSettings, build
+from motion_matching.engine.database.tags.tags import TagRange
 from motion_matching.engine.direct.director import Director
-from motion_matching.engine.direct.footage import compute_places, make_footage
-from motion_matching.engine.direct.jump_table import build_table
-from motion_matching.engine.direct.shot import Mark, Shot, TimedPath
+from motion_matching.engine.direct.footage.footage import compute_places, make_footage
+from motion_matching.engine.direct.footage.jump_table import build_table
+from motion_matching.engine.direct.shot.shot import Mark, Shot, TimedPath
+from motion_matching.engine.sources.sources import Source
 from tests.demo import generate_clips
 
 WALKS = ("walk_speeds", "walk_curves", "walk_bends")

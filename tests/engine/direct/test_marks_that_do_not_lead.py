@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from motion_matching import api
-from motion_matching.engine.direct import shot_file
-from motion_matching.engine.direct.limbs import find_limbs
-from motion_matching.engine.direct.shot import Mark, Pose, Shot
+from motion_matching.engine.direct.limbs.limbs import find_limbs
+from motion_matching.engine.direct.shot import shot_file
+from motion_matching.engine.direct.shot.shot import Mark, Pose, Shot
 from motion_matching.engine.direct.sketch import compute_way, find_changed_span
 from motion_matching.engine.errors import SettingsError
-from motion_matching.engine.maths import quat
+from motion_matching.engine.maths.rotations import quat
 from tests.engine.sentences import check_sentence
 
 STAND, GO = Mark(4.0, (0.4, -3.0), 0.3, hold=1.0), Mark(8.0, (1.0, -6.0))

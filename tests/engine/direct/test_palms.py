@@ -10,19 +10,19 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.body import mirror
-from motion_matching.engine.control.ground import Box
-from motion_matching.engine.database.build import BuildSettings, build
-from motion_matching.engine.database.sources import find_sources
-from motion_matching.engine.direct import shot_file
+from motion_matching.engine.building.build import BuildSettings, build
 from motion_matching.engine.direct.director import Director
-from motion_matching.engine.direct.footage import make_footage
-from motion_matching.engine.direct.jump_table import build_table
-from motion_matching.engine.direct.limb_marks import reach_marks
-from motion_matching.engine.direct.limbs import find_limbs
-from motion_matching.engine.direct.palms import find_elbow_side, measure_palm
-from motion_matching.engine.direct.shot import HANDS, Mark, Shot
+from motion_matching.engine.direct.footage.footage import make_footage
+from motion_matching.engine.direct.footage.jump_table import build_table
+from motion_matching.engine.direct.limbs.limb_marks import reach_marks
+from motion_matching.engine.direct.limbs.limbs import find_limbs
+from motion_matching.engine.direct.limbs.palms import find_elbow_side, measure_palm
+from motion_matching.engine.direct.shot import shot_file
+from motion_matching.engine.direct.shot.shot import HANDS, Mark, Shot
 from motion_matching.engine.errors import SettingsError
-from motion_matching.engine.maths import quat
+from motion_matching.engine.ground.ground import Box
+from motion_matching.engine.maths.rotations import quat
+from motion_matching.engine.sources.sources import find_sources
 from motion_matching.engine.takes import takes
 from tests.engine.sentences import check_sentence
 

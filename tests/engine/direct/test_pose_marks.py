@@ -9,12 +9,13 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.database.frame_names import find_frame
-from motion_matching.engine.direct import poses, shot_file
 from motion_matching.engine.direct.director import Director
-from motion_matching.engine.direct.footage import make_footage
-from motion_matching.engine.direct.shot import Mark, Pose, Shot
+from motion_matching.engine.direct.footage.footage import make_footage
+from motion_matching.engine.direct.limbs import mark_poses
+from motion_matching.engine.direct.shot import shot_file
+from motion_matching.engine.direct.shot.shot import Mark, Pose, Shot
 from motion_matching.engine.errors import SettingsError
-from motion_matching.engine.maths import quat
+from motion_matching.engine.maths.rotations import quat
 
 SHOT = Shot(6.0, marks=(Mark(3.0, (0.3, -1.6), 0.2, hold=1.5),))
 TURN = quat.from_angle_axis(np.array(0.6), np.array([1.0, 0.0, 0.0]))
@@ -70,7 +71,7 @@ def test_the_search_prefers_frames_near_to_the_pose(director, walking):
     free, nearest = director.direct(shot).take.frames[tick], []
     for number in range(140, 180, 10):
         mark = Mark(3.0, pose=f"walk_speeds:{number}")
-        away = poses.measure_frames(poses.find_pose(walking, mark), director.footage)
+        away = mark_poses.measure_frames(mark_poses.find_pose(walking, mark), director.footage)
         shown = director.direct(replace(shot, marks=(mark, *shot.marks))).take.frames[tick]
         nearest.append((away[shown], away[free]))
     with_pose, without = np.mean(nearest, axis=0)
@@ -141,5 +142,5 @@ def test_frames_are_compared_with_a_pose_once_for_all_passes(walking, director, 
     [again] = fresh.footage.pose_costs.values()
     assert again is costs
     [mark] = asked.marks
-    away = poses.measure_frames(poses.find_pose(walking, mark), fresh.footage)
+    away = mark_poses.measure_frames(mark_poses.find_pose(walking, mark), fresh.footage)
     np.testing.assert_array_equal(costs, away)

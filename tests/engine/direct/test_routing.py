@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from motion_matching.engine.control.ground import Box
-from motion_matching.engine.direct.obstruction import Obstruction
-from motion_matching.engine.direct.routing import find_route
+from motion_matching.engine.direct.obstacles.obstruction import Obstruction
+from motion_matching.engine.direct.obstacles.routing import find_route
+from motion_matching.engine.ground.ground import Box
 
 RADIUS = 0.3
 ROOM = (((-2, -2), (2, -2)), ((2, -2), (2, 2)), ((2, 2), (-2, 2)), ((-2, 2), (-2, -2)))

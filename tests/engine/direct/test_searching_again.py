@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from motion_matching.engine.direct.beam import ShotPlan
-from motion_matching.engine.direct.revising import Revised, lay_pieces
-from motion_matching.engine.direct.shot import Mark, Shot
+from motion_matching.engine.direct.fit.revising import Revised, lay_pieces
+from motion_matching.engine.direct.search.beam import ShotPlan
+from motion_matching.engine.direct.shot.shot import Mark, Shot
 
 
 @pytest.mark.slow

@@ -6,10 +6,10 @@ import json
 
 import pytest
 
-from motion_matching.engine.control.ground import Box
-from motion_matching.engine.direct import shot_file
-from motion_matching.engine.direct.shot import ForbiddenJump, Mark, Shot, TimedPath
+from motion_matching.engine.direct.shot import shot_file
+from motion_matching.engine.direct.shot.shot import ForbiddenJump, Mark, Shot, TimedPath
 from motion_matching.engine.errors import SettingsError
+from motion_matching.engine.ground.ground import Box
 from tests.engine.sentences import check_sentence
 
 SCENE = {

@@ -9,7 +9,7 @@ import pytest
 
 from motion_matching.engine.direct import sketch
 from motion_matching.engine.direct.director import PREVIEW_STATES
-from motion_matching.engine.direct.shot import Mark, Shot
+from motion_matching.engine.direct.shot.shot import Mark, Shot
 
 SHOT = Shot(10.0, marks=(Mark(3.0, (0.6, -2.6), 0.3), Mark(7.0, (2.5, -5.5), 0.9)))
 LONG = Shot(

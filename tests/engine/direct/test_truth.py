@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from motion_matching.engine.control.ground import Box
-from motion_matching.engine.direct.body_clearance import BodyDepths
 from motion_matching.engine.direct.conduct import describe_inside
-from motion_matching.engine.direct.obstruction import Obstruction
+from motion_matching.engine.direct.obstacles.body_clearance import BodyDepths
+from motion_matching.engine.direct.obstacles.obstruction import Obstruction
 from motion_matching.engine.direct.outcomes import report_shot
-from motion_matching.engine.direct.shot import Mark, Shot
+from motion_matching.engine.direct.shot.shot import Mark, Shot
 from motion_matching.engine.direct.sketch import compute_way
+from motion_matching.engine.ground.ground import Box
 
 ROOM = (((-2, -2), (2, -2)), ((2, -2), (2, 2)), ((2, 2), (-2, 2)), ((-2, 2), (-2, -2)))
 OUTSIDE = Shot(8.0, marks=(Mark(6.0, (0.0, -4.0)),), walls=ROOM)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.direct.director import PREVIEW_STATES
-from motion_matching.engine.direct.shot import Mark, Shot
+from motion_matching.engine.direct.shot.shot import Mark, Shot
 from motion_matching.engine.direct.variations import find_variations, measure_difference
 from motion_matching.engine.errors import SettingsError
 from tests.engine.sentences import check_sentence

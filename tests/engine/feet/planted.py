@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from motion_matching.engine.control.contact_ranges import ContactRange, build_contact_mask
-from motion_matching.engine.control.ground import FLAT, Ground, compute_step_heights
-from motion_matching.engine.control.legs import LegGeometry
-from motion_matching.engine.control.settings import PerformerSettings
-from motion_matching.engine.feet import FeetPlan, plant_feet
-from motion_matching.engine.feet.body import Feet, FootTrack
-from motion_matching.engine.feet.solver import solve
-from motion_matching.engine.motion.skeleton import Skeleton
+from motion_matching.engine.feet.contact_ranges import ContactRange, build_contact_mask
+from motion_matching.engine.feet.planting import FeetPlan, plant_feet
+from motion_matching.engine.feet.planting.feet_plan import Feet, FootTrack
+from motion_matching.engine.feet.planting.solver import solve
+from motion_matching.engine.ground.ground import FLAT, Ground, compute_step_heights
+from motion_matching.engine.legs.legs import LegGeometry
+from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.skeleton.skeleton import Skeleton
 
 _LEG = 3.0  # metres: a leg so long that it reaches anywhere here
 

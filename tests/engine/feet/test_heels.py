@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from motion_matching.engine.control.contact_ranges import ContactRange
-from motion_matching.engine.control.legs import measure_legs
-from motion_matching.engine.database.build import BuildSettings, build
-from motion_matching.engine.database.character import measure_character_legs
-from motion_matching.engine.database.sources import Source
-from motion_matching.engine.feet import ToeMotion, measure_pitches
-from motion_matching.engine.maths import quat
+from motion_matching.engine.building.build import BuildSettings, build
+from motion_matching.engine.facts.character import measure_character_legs
+from motion_matching.engine.feet.contact_ranges import ContactRange
+from motion_matching.engine.feet.planting import ToeMotion, measure_pitches
+from motion_matching.engine.legs.legs import measure_legs
+from motion_matching.engine.maths.rotations import quat
+from motion_matching.engine.sources.sources import Source
 from tests.engine import rigs
 from tests.engine.feet.planted import plant
 

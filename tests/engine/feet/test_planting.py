@@ -8,14 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from motion_matching.engine.control import contact_ranges, scripts
-from motion_matching.engine.control.contact_ranges import ContactRange
-from motion_matching.engine.control.legs import measure_legs
-from motion_matching.engine.control.settings import PerformerSettings
-from motion_matching.engine.database.build import BuildSettings, build
-from motion_matching.engine.database.character import measure_character_legs
-from motion_matching.engine.database.sources import Source, find_sources
-from motion_matching.engine.maths import quat
+from motion_matching.engine.building.build import BuildSettings, build
+from motion_matching.engine.facts.character import measure_character_legs
+from motion_matching.engine.feet import contact_ranges
+from motion_matching.engine.feet.contact_ranges import ContactRange
+from motion_matching.engine.legs.legs import measure_legs
+from motion_matching.engine.maths.rotations import quat
+from motion_matching.engine.performance import scripts
+from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.sources.sources import Source, find_sources
 from motion_matching.engine.takes import baking, takes
 from tests.engine.feet.planted import plant, solve_toe
 from tests.engine.rigs import make_dog

@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from motion_matching.engine.control.intent import Intent
 from motion_matching.engine.control.performer import Performer
-from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.errors import DatabaseError, SettingsError
 from motion_matching.engine.field.method import MotionField
-from motion_matching.engine.maths import quat
+from motion_matching.engine.maths.rotations import quat
+from motion_matching.engine.performance.intent import Intent
+from motion_matching.engine.performance.settings import PerformerSettings
 from tests.goals import make_goal
 
 AHEAD = make_goal(0.0, -1.2)

@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from motion_matching.engine.database import retagging
-from motion_matching.engine.database.build import BuildSettings, build
-from motion_matching.engine.database.idles import find_idles, find_standing
-from motion_matching.engine.database.sources import Source
-from motion_matching.engine.field.gaits import RUNNING, classify_gaits, find_gait_states
+from motion_matching.engine.building import retagging
+from motion_matching.engine.building.build import BuildSettings, build
+from motion_matching.engine.facts.idles import find_idles, find_standing
 from motion_matching.engine.field.method import MotionField
-from motion_matching.engine.field.states import MotionStates
+from motion_matching.engine.field.states.gaits import RUNNING, classify_gaits, find_gait_states
+from motion_matching.engine.field.states.states import MotionStates
+from motion_matching.engine.sources.sources import Source
 from motion_matching.engine.takes import takes
 from tests.demo import generate_clips
 

@@ -8,21 +8,25 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from motion_matching.engine.control.intent import Intent
+from motion_matching.engine.building.build import BuildSettings, build
 from motion_matching.engine.control.method import Goal, Motion
 from motion_matching.engine.control.performer import Performer
-from motion_matching.engine.control.settings import PerformerSettings
-from motion_matching.engine.database.build import BuildSettings, build
-from motion_matching.engine.database.sources import Source
 from motion_matching.engine.errors import SettingsError
 from motion_matching.engine.field import push
-from motion_matching.engine.field.gaits import WALKING, classify_gaits
 from motion_matching.engine.field.integration import compute_action_weights, integrate
 from motion_matching.engine.field.method import MotionField
-from motion_matching.engine.field.neighbours import Metric, Neighbours, compute_similarity_weights
-from motion_matching.engine.field.poses import add_joints
-from motion_matching.engine.field.states import MotionStates
-from motion_matching.engine.maths import quat
+from motion_matching.engine.field.states.gaits import WALKING, classify_gaits
+from motion_matching.engine.field.states.neighbours import (
+    Metric,
+    Neighbours,
+    compute_similarity_weights,
+)
+from motion_matching.engine.field.states.poses import add_joints
+from motion_matching.engine.field.states.states import MotionStates
+from motion_matching.engine.maths.rotations import quat
+from motion_matching.engine.performance.intent import Intent
+from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.sources.sources import Source
 from motion_matching.engine.takes import takes
 from tests.demo import generate_clips
 from tests.goals import make_goal

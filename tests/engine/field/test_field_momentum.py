@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from motion_matching.engine.control.intent import Intent
+from motion_matching.engine.building.build import BuildSettings, build
 from motion_matching.engine.control.performer import Performer
-from motion_matching.engine.database.build import BuildSettings, build
-from motion_matching.engine.database.sources import Source
 from motion_matching.engine.field.method import MotionField
 from motion_matching.engine.field.momentum import Momentum, place_root
-from motion_matching.engine.field.neighbours import Metric, Neighbours
-from motion_matching.engine.field.states import MotionStates
+from motion_matching.engine.field.states.neighbours import Metric, Neighbours
+from motion_matching.engine.field.states.states import MotionStates
+from motion_matching.engine.performance.intent import Intent
+from motion_matching.engine.sources.sources import Source
 from motion_matching.engine.takes import baking, takes
 from tests.engine import animals
 

@@ -5,11 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from motion_matching.engine.field.gaits import classify_gaits
 from motion_matching.engine.field.integration import compute_action_weights, integrate
-from motion_matching.engine.field.neighbours import Metric, Neighbours, compute_similarity_weights
 from motion_matching.engine.field.push import FULL, Shove
-from motion_matching.engine.field.states import MotionStates
+from motion_matching.engine.field.states.gaits import classify_gaits
+from motion_matching.engine.field.states.neighbours import (
+    Metric,
+    Neighbours,
+    compute_similarity_weights,
+)
+from motion_matching.engine.field.states.states import MotionStates
 
 K, MANY = 15, 60
 

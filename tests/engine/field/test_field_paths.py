@@ -7,12 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from motion_matching.engine.control.intent import Intent
-from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.control.trajectory import SimulationObject, TrajectoryPoint
 from motion_matching.engine.field.paths import TIMES, compute_shares, find_paths, foresee, rate
-from motion_matching.engine.field.states import MotionStates
+from motion_matching.engine.field.states.states import MotionStates
 from motion_matching.engine.maths.planar import rotate
+from motion_matching.engine.performance.intent import Intent
+from motion_matching.engine.performance.settings import PerformerSettings
 
 NOW = 1.0 / 60.0
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from motion_matching.engine.database.build import BuildSettings, build
-from motion_matching.engine.database.sources import Source
+from motion_matching.engine.building.build import BuildSettings, build
 from motion_matching.engine.field.field_controller import FieldController
-from motion_matching.engine.field.neighbours import Metric
 from motion_matching.engine.field.progress import Progress
-from motion_matching.engine.maths.runs import find_runs
+from motion_matching.engine.field.states.neighbours import Metric
+from motion_matching.engine.maths.along_time import find_runs
+from motion_matching.engine.sources.sources import Source
 from motion_matching.engine.takes import takes
 from tests.engine import animals
 

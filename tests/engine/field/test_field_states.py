@@ -7,19 +7,19 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from motion_matching.engine.database.tags import NO_USE
+from motion_matching.engine.database.tags.tags import NO_USE
 from motion_matching.engine.errors import DatabaseError
-from motion_matching.engine.field import poses as algebra
 from motion_matching.engine.field.field_controller import METRICS
 from motion_matching.engine.field.integration import compute_action_weights, integrate
-from motion_matching.engine.field.neighbours import (
+from motion_matching.engine.field.states import poses as algebra
+from motion_matching.engine.field.states.neighbours import (
     Metric,
     Neighbours,
     compute_position_weights,
     compute_similarity_weights,
 )
-from motion_matching.engine.field.states import MotionStates
-from motion_matching.engine.maths import component_quat, quat
+from motion_matching.engine.field.states.states import MotionStates
+from motion_matching.engine.maths.rotations import component_quat, quat
 
 K = 15
 

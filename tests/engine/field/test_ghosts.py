@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from motion_matching.engine.field.ghosts import build_segments, lay_out_rows, measure_height
-from motion_matching.engine.maths import quat
+from motion_matching.engine.maths.rotations import quat
 
 
 def test_lines_connect_the_joints_of_each_pose_at_the_character(demo_database):

@@ -10,20 +10,20 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+from motion_matching.engine.building.build import BuildSettings, build
 from motion_matching.engine.control.method import Goal
-from motion_matching.engine.database.build import BuildSettings, build
-from motion_matching.engine.database.sources import Source
-from motion_matching.engine.database.thresholds import AutoTagSettings
+from motion_matching.engine.database.tags.thresholds import AutoTagSettings
 from motion_matching.engine.errors import SettingsError
-from motion_matching.engine.field import value_function
 from motion_matching.engine.field.field_controller import FieldController
 from motion_matching.engine.field.method import MotionField
-from motion_matching.engine.field.neighbours import Metric
-from motion_matching.engine.field.quality import NOTEBOOK, TRAININGS
-from motion_matching.engine.field.states import MotionStates
-from motion_matching.engine.field.tasks import TaskGoal, Tasks, make_tasks, tasks_from_dict
-from motion_matching.engine.field.training import Training
-from motion_matching.engine.maths import quat
+from motion_matching.engine.field.states import value_function
+from motion_matching.engine.field.states.neighbours import Metric
+from motion_matching.engine.field.states.states import MotionStates
+from motion_matching.engine.field.states.tasks import TaskGoal, Tasks, make_tasks, tasks_from_dict
+from motion_matching.engine.field.training.quality import NOTEBOOK, TRAININGS
+from motion_matching.engine.field.training.training import Training
+from motion_matching.engine.maths.rotations import quat
+from motion_matching.engine.sources.sources import Source
 from motion_matching.engine.takes import takes
 from tests import goals
 from tests.demo import generate_clips

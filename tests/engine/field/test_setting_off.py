@@ -7,11 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from motion_matching.engine.control.intent import Intent
 from motion_matching.engine.control.performer import Performer
-from motion_matching.engine.field.entries import Entries
 from motion_matching.engine.field.method import MotionField
-from motion_matching.engine.field.neighbours import measure_distances
+from motion_matching.engine.field.states.entries import Entries
+from motion_matching.engine.field.states.neighbours import measure_distances
+from motion_matching.engine.performance.intent import Intent
 from motion_matching.engine.takes import takes
 
 SPEED = 1.1

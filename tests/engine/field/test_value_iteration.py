@@ -10,8 +10,8 @@ import pytest
 from scipy import sparse
 
 from motion_matching.engine.errors import SettingsError
-from motion_matching.engine.field.tasks import TaskGoal, Tasks, tasks_from_dict
-from motion_matching.engine.field.value_iteration import Transitions, ValueIteration
+from motion_matching.engine.field.states.tasks import TaskGoal, Tasks, tasks_from_dict
+from motion_matching.engine.field.training.value_iteration import Transitions, ValueIteration
 
 STATES, ACTIONS, NEIGHBOURS = 40, 4, 3
 TASKS = Tasks(directions=7, speeds=(0.0, 1.0, 3.0), tags=("walk", "run"))

@@ -11,23 +11,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from motion_matching.engine.database.build import BuildSettings, build
+from motion_matching.engine.building.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.database.sources import Source
-from motion_matching.engine.database.tags import NO_USE, TagRange
-from motion_matching.engine.database.thresholds import AutoTagSettings
+from motion_matching.engine.database.tags.tags import NO_USE, TagRange
+from motion_matching.engine.database.tags.thresholds import AutoTagSettings
 from motion_matching.engine.errors import DatabaseError, MotionMatchingError, SettingsError
-from motion_matching.engine.field import value_function
-from motion_matching.engine.field.gaits import STANDING, classify_gaits
 from motion_matching.engine.field.method import MotionField, compute_pace
-from motion_matching.engine.field.neighbours import Metric
-from motion_matching.engine.field.quality import TrainingSettings
-from motion_matching.engine.field.states import MotionStates
-from motion_matching.engine.field.tasks import TaskGoal, Tasks
-from motion_matching.engine.field.training import Training, choose_evenly
-from motion_matching.engine.field.value_function import DataFingerprint
-from motion_matching.engine.maths import quat
+from motion_matching.engine.field.states import value_function
+from motion_matching.engine.field.states.gaits import STANDING, classify_gaits
+from motion_matching.engine.field.states.neighbours import Metric
+from motion_matching.engine.field.states.states import MotionStates
+from motion_matching.engine.field.states.tasks import TaskGoal, Tasks
+from motion_matching.engine.field.states.value_function import DataFingerprint
+from motion_matching.engine.field.training.quality import TrainingSettings
+from motion_matching.engine.field.training.training import Training, choose_evenly
 from motion_matching.engine.maths.planar import rotate_xy, wrap
+from motion_matching.engine.maths.rotations import quat
+from motion_matching.engine.sources.sources import Source
 from motion_matching.engine.takes import takes
 from tests.demo import generate_clips
 from tests.goals import make_goal

@@ -10,15 +10,12 @@ import numpy as np
 import pytest
 
 from building.locomotion.locomotion import Move, perform
-from motion_matching.engine.control import scripts
+from motion_matching.engine.building.build import BuildSettings, build
 from motion_matching.engine.control.rollout import simulate
-from motion_matching.engine.control.settings import Speeds
-from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.database.sources import Source
-from motion_matching.engine.database.tags import TagRange
-from motion_matching.engine.insight import coverage
-from motion_matching.engine.insight.coverage import (
+from motion_matching.engine.database.tags.tags import TagRange
+from motion_matching.engine.insight.coverage import coverage
+from motion_matching.engine.insight.coverage.coverage import (
     SPEED_EDGES,
     TURN_EDGES,
     GroundMotion,
@@ -27,6 +24,9 @@ from motion_matching.engine.insight.coverage import (
     measure_database,
     measure_track,
 )
+from motion_matching.engine.performance import scripts
+from motion_matching.engine.performance.settings import Speeds
+from motion_matching.engine.sources.sources import Source
 from motion_matching.engine.takes import takes
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from motion_matching.engine.database.features import schema_from_dict
-from motion_matching.engine.insight import feature_strokes
-from motion_matching.engine.maths import quat
+from motion_matching.engine.database.features.features import schema_from_dict
+from motion_matching.engine.insight.frames import feature_strokes
+from motion_matching.engine.maths.rotations import quat
 
 FRAME = 700
 

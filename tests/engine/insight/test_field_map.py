@@ -7,9 +7,9 @@ import pytest
 from scipy import sparse
 from scipy.sparse import csgraph
 
-from motion_matching.engine.field.neighbours import Metric
-from motion_matching.engine.insight import field_map
-from motion_matching.engine.insight.field_map import FieldSample, build_field_map, embed_states
+from motion_matching.engine.field.states.neighbours import Metric
+from motion_matching.engine.insight.maps import field_map
+from motion_matching.engine.insight.maps.field_map import FieldSample, build_field_map, embed_states
 
 
 def make_ring(count: int, center: float = 0.0, seed: int = 0) -> np.ndarray:

@@ -8,25 +8,25 @@ import numpy as np
 import pytest
 
 from building.locomotion.locomotion import Move, perform
-from motion_matching.engine.control.intent import Intent
+from motion_matching.engine.blending.transition_cost import measure_prices
+from motion_matching.engine.building.build import BuildSettings, build
 from motion_matching.engine.control.method import Goal
 from motion_matching.engine.control.performer import Performer
-from motion_matching.engine.control.settings import PerformerSettings
-from motion_matching.engine.control.transition_cost import measure_prices
-from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.database.features import load_schema
-from motion_matching.engine.database.sources import Source
-from motion_matching.engine.database.tags import TagRange
+from motion_matching.engine.database.features.features import load_schema
+from motion_matching.engine.database.tags.tags import TagRange
 from motion_matching.engine.errors import SettingsError
-from motion_matching.engine.insight import frame_inspector
-from motion_matching.engine.insight.frame_inspector import (
+from motion_matching.engine.insight.frames import frame_inspector
+from motion_matching.engine.insight.frames.frame_inspector import (
     compute_clip_trajectory,
     find_frame,
     inspect_frame,
     predict_trajectory,
 )
 from motion_matching.engine.matching.method import MotionMatching
+from motion_matching.engine.performance.intent import Intent
+from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.sources.sources import Source
 
 SETTINGS = PerformerSettings(search_interval=0.0, support_weight=100.0)
 

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 
 from building.locomotion.locomotion import Move, perform
-from motion_matching.engine.control import scripts
-from motion_matching.engine.control.settings import PerformerSettings, Speeds
-from motion_matching.engine.database.build import BuildSettings, build
+from motion_matching.engine.building.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.database.sources import Source
-from motion_matching.engine.insight import inspection, plots
-from motion_matching.engine.insight.pose_map import build_pose_map
+from motion_matching.engine.insight import plots
+from motion_matching.engine.insight.coverage import inspection
+from motion_matching.engine.insight.maps.pose_map import build_pose_map
+from motion_matching.engine.performance import scripts
+from motion_matching.engine.performance.settings import PerformerSettings, Speeds
+from motion_matching.engine.sources.sources import Source
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist, pdist
 from scipy.spatial.transform import Rotation
 
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.insight.pose_map import (
+from motion_matching.engine.insight.maps.pose_map import (
     LandmarkMap,
     build_pose_map,
     compute_dissimilarities,

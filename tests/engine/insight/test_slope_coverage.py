@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from building.locomotion.climbs import find_climb
-from motion_matching.engine.control.settings import PerformerSettings
-from motion_matching.engine.insight import inspection, slopes
-from motion_matching.engine.insight.slopes import EDGES, Slope
+from motion_matching.engine.insight.coverage import inspection, slopes
+from motion_matching.engine.insight.coverage.slopes import EDGES, Slope
+from motion_matching.engine.performance.settings import PerformerSettings
 from motion_matching.engine.takes import takes
 from tests.demo import load_climbing, load_few
 

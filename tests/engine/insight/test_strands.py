@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from motion_matching.engine.insight import strands
+from motion_matching.engine.insight.coverage import strands
 
 FPS = 30.0
 

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from motion_matching.engine.control.ground import Box
-from motion_matching.engine.control.take import Take
+from motion_matching.engine.control.rollout import Take
 from motion_matching.engine.errors import SettingsError
+from motion_matching.engine.ground.ground import Box
 from motion_matching.engine.insight import raster, take_sheet
 from motion_matching.engine.takes import takes
 from tests.demo import demo_settings, load_demo

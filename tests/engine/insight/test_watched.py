@@ -7,10 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from motion_matching.engine.control import scripts
-from motion_matching.engine.insight.frame_inspector import inspect_frame
-from motion_matching.engine.insight.watching import WatchedTake, watch
+from motion_matching.engine.insight.frames.frame_inspector import inspect_frame
+from motion_matching.engine.insight.frames.watching import WatchedTake, watch
 from motion_matching.engine.matching.method import MotionMatching
+from motion_matching.engine.performance import scripts
 from motion_matching.engine.takes import takes
 
 

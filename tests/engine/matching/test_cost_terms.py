@@ -11,18 +11,18 @@ import numpy as np
 import pytest
 
 from motion_matching import api
-from motion_matching.engine.control import performance as performances
 from motion_matching.engine.control.method import Goal
-from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.control.trajectory import TrajectoryPoint
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.insight import frame_inspector
+from motion_matching.engine.insight.frames import frame_inspector
 from motion_matching.engine.matching.cost_terms import (
     CostTerm,
     TermContext,
     describe_missing_terms,
 )
 from motion_matching.engine.matching.method import MotionMatching
+from motion_matching.engine.performance import performance as performances
+from motion_matching.engine.performance.settings import PerformerSettings
 from motion_matching.engine.takes import takes
 
 AT_ONCE = PerformerSettings(search_interval=0.0, continuing_bias=0.0, support_weight=0.0)

@@ -7,16 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from motion_matching.engine.control.settings import PerformerSettings
-from motion_matching.engine.control.start_state import MovingPose
+from motion_matching.engine.building.build import BuildSettings, build
 from motion_matching.engine.control.trajectory import TrajectoryPoint
-from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.database.features import Schema, load_schema
-from motion_matching.engine.database.sources import Source
+from motion_matching.engine.database.features.features import Schema, load_schema
 from motion_matching.engine.errors import SettingsError
 from motion_matching.engine.matching.fitted_features import FittedFeatures
 from motion_matching.engine.matching.method import MotionMatching
+from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.performance.start_state import MovingPose
+from motion_matching.engine.sources.sources import Source
 from motion_matching.engine.takes import takes
 from tests.demo import generate_clips
 

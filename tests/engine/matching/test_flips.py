@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.database.frame_names import format_frame
-from motion_matching.engine.insight import frame_inspector
+from motion_matching.engine.insight.frames import frame_inspector
 from motion_matching.engine.matching.flips import Costs, describe_flip, find_flip
 from motion_matching.engine.matching.method import MotionMatching
+from motion_matching.engine.performance.settings import PerformerSettings
 
 
 def count(*by_feature, frame=5):

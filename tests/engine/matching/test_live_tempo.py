@@ -9,20 +9,20 @@ import numpy as np
 import pytest
 
 from building.locomotion.locomotion import Move, perform
-from motion_matching.engine.control import performance as performances
-from motion_matching.engine.control.intent import Intent
-from motion_matching.engine.control.margins import MARGINS
-from motion_matching.engine.control.performance import Performance
-from motion_matching.engine.control.settings import PerformerSettings
-from motion_matching.engine.control.take import Take
-from motion_matching.engine.database.build import BuildSettings, build
+from motion_matching.engine.building.build import BuildSettings, build
+from motion_matching.engine.control.rollout import Take
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.database.sources import Source
 from motion_matching.engine.errors import SettingsError
 from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.engine.matching.moments import Moment, Moments
 from motion_matching.engine.matching.tempo import RULES
 from motion_matching.engine.maths.planar import rotate_xy
+from motion_matching.engine.motion.margins import MARGINS
+from motion_matching.engine.performance import performance as performances
+from motion_matching.engine.performance.intent import Intent
+from motion_matching.engine.performance.performance import Performance
+from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.sources.sources import Source
 from motion_matching.engine.takes import baking, metrics, takes
 from tests.engine.scripted import perform_script
 

@@ -8,23 +8,23 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from motion_matching.engine import presets
+from motion_matching.engine.building.build import BuildSettings, build
 from motion_matching.engine.control.method import Goal
-from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.control.trajectory import TrajectoryPoint
-from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.database.features import (
+from motion_matching.engine.database.features.features import (
     NUMBER_KINDS,
     TRAJECTORY_KINDS,
     Feature,
     Schema,
     load_schema,
 )
-from motion_matching.engine.database.sources import Source
-from motion_matching.engine.database.tags import NO_ENTRY, NO_USE
+from motion_matching.engine.database.tags.tags import NO_ENTRY, NO_USE
 from motion_matching.engine.errors import DatabaseError, SettingsError
+from motion_matching.engine.files import presets
 from motion_matching.engine.matching.method import MotionMatching
+from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.sources.sources import Source
 from motion_matching.engine.takes import takes
 from tests import demo
 

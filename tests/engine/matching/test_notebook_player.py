@@ -11,13 +11,13 @@ import math
 import numpy as np
 import pytest
 
-from motion_matching.engine import presets
-from motion_matching.engine.control.intent import Intent
 from motion_matching.engine.control.performer import Performer
-from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.database.features import load_schema
+from motion_matching.engine.database.features.features import load_schema
+from motion_matching.engine.files import presets
 from motion_matching.engine.matching.method import MotionMatching
+from motion_matching.engine.performance.intent import Intent
+from motion_matching.engine.performance.settings import PerformerSettings
 
 TICKS, CHANGE = 600, 40  # ticks in all, and between two wishes
 DT = 1.0 / 30.0

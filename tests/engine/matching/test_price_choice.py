@@ -7,17 +7,18 @@ import math
 import numpy as np
 import pytest
 
-from motion_matching.engine.control import rollout, transition_cost
-from motion_matching.engine.control.inertialization import Inertializer
-from motion_matching.engine.control.jump import Jump
+from motion_matching.engine.blending import transition_cost
+from motion_matching.engine.blending.inertialization import Inertializer
+from motion_matching.engine.blending.jump import Jump
+from motion_matching.engine.control import rollout
 from motion_matching.engine.control.method import Goal
 from motion_matching.engine.control.performer import Performer
-from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.control.trajectory import TrajectoryPoint
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.insight import frame_inspector
+from motion_matching.engine.insight.frames import frame_inspector
 from motion_matching.engine.matching import price_choice
 from motion_matching.engine.matching.method import MotionMatching
+from motion_matching.engine.performance.settings import PerformerSettings
 from motion_matching.engine.takes import takes
 
 

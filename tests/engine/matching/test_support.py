@@ -8,15 +8,15 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from motion_matching.engine.building.build import BuildSettings, build
 from motion_matching.engine.control.method import Goal
-from motion_matching.engine.control.settings import PerformerSettings
 from motion_matching.engine.control.trajectory import TrajectoryPoint
-from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.database.sources import find_sources
-from motion_matching.engine.insight import frame_inspector
+from motion_matching.engine.insight.frames import frame_inspector
 from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.engine.matching.support import RULES, SupportPrice, measure_gone
+from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.sources.sources import find_sources
 from motion_matching.engine.takes import takes
 from tests.engine.scripted import perform_script
 

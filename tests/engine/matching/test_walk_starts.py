@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from building.locomotion import locomotion
-from motion_matching.engine.control.intent import Intent
-from motion_matching.engine.control.performance import Performance
-from motion_matching.engine.database.build import BuildSettings, build
-from motion_matching.engine.database.idles import find_idles
-from motion_matching.engine.database.postures import find_arms, measure_leg
-from motion_matching.engine.database.sources import Source
+from motion_matching.engine.building.build import BuildSettings, build
+from motion_matching.engine.facts.idles import find_idles
+from motion_matching.engine.facts.postures import find_arms, measure_leg
+from motion_matching.engine.performance.intent import Intent
+from motion_matching.engine.performance.performance import Performance
+from motion_matching.engine.sources.sources import Source
 from motion_matching.engine.takes import takes
 from tests import demo
 

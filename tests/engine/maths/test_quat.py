@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from motion_matching.engine.maths import component_quat, euler, quat, scalar_quat
+from motion_matching.engine.maths.rotations import component_quat, euler, quat, scalar_quat
 from tests.engine.rigs import measure_heading
 from tests.strategies import make_quaternions, make_vectors
 

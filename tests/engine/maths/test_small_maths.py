@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from motion_matching.engine.maths import easing, planar, quat
-from motion_matching.engine.maths.runs import find_parts, find_runs
+from motion_matching.engine.maths import easing, planar
+from motion_matching.engine.maths.along_time import find_parts, find_runs
+from motion_matching.engine.maths.rotations import quat
 from tests.strategies import make_vectors
 
 YAWS = st.floats(-9.0, 9.0)

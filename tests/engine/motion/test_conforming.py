@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.errors import RigError
-from motion_matching.engine.maths import quat
+from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.conforming import conform, find_sliding_bones, reorder
-from motion_matching.engine.motion.skeleton import Skeleton
+from motion_matching.engine.skeleton.skeleton import Skeleton
 from tests.demo import generate_clips
 
 

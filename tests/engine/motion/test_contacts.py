@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from motion_matching.engine.bvh import bvh
 from motion_matching.engine.errors import SettingsError
-from motion_matching.engine.maths.runs import find_runs
-from motion_matching.engine.motion import bvh
+from motion_matching.engine.maths.along_time import find_runs
 from motion_matching.engine.motion.contacts import PRESETS, ContactSettings, find_contacts
 
 RAW = ContactSettings(median=0.0)

@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from motion_matching.engine.errors import MotionDataError, SettingsError
-from motion_matching.engine.maths import quat
-from motion_matching.engine.motion.clip import Clip
-from motion_matching.engine.motion.resampling import find_common_rate, resample
-from motion_matching.engine.motion.skeleton import Skeleton
+from motion_matching.engine.maths.rotations import quat
+from motion_matching.engine.motion.clip import Clip, find_common_rate, resample
+from motion_matching.engine.skeleton.skeleton import Skeleton
 
 
 def make_clip(positions: np.ndarray, rotations: np.ndarray, fps: float = 30.0) -> Clip:

@@ -11,14 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.signal import savgol_coeffs, savgol_filter
 
+from motion_matching.engine.bvh import bvh
 from motion_matching.engine.errors import RigError, SettingsError
-from motion_matching.engine.maths import quat
-from motion_matching.engine.motion import bvh, simulation_bone
-from motion_matching.engine.motion.attachment import attach, detach
+from motion_matching.engine.maths.along_time import compute_window
+from motion_matching.engine.maths.rotations import quat
+from motion_matching.engine.motion import simulation_bone
 from motion_matching.engine.motion.clip import Clip
-from motion_matching.engine.motion.simulation_bone import GroundTrack, SimulationBoneSettings
-from motion_matching.engine.motion.skeleton import Skeleton
-from motion_matching.engine.motion.smoothing import compute_window
+from motion_matching.engine.motion.simulation_bone import (
+    GroundTrack,
+    SimulationBoneSettings,
+    attach,
+    detach,
+)
+from motion_matching.engine.skeleton.skeleton import Skeleton
 from tests.engine.rigs import measure_heading
 from tests.strategies import make_generators, make_vectors
 

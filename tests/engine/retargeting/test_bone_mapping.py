@@ -9,7 +9,7 @@ import pytest
 
 from building.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.errors import RigError
-from motion_matching.engine.retargeting.bone_mapping import map_bones
+from motion_matching.engine.retargeting.pairs.bone_mapping import map_bones
 from tests.engine import characters, named_rigs
 from tests.engine.characters import Character
 

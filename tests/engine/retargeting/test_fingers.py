@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.body.body_roles import find_body_roles
-from motion_matching.engine.maths import quat
+from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.motion.clip import Clip
-from motion_matching.engine.motion.skeleton import Skeleton
 from motion_matching.engine.retargeting.anatomy import Anatomy
 from motion_matching.engine.retargeting.retarget import Retargeter
+from motion_matching.engine.skeleton.skeleton import Skeleton
 from tests.demo import generate_clips
 from tests.engine.stand_ins import FINGERS, SIDES, add_fingers, lay_rest_along_x
 

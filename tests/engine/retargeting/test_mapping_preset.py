@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from motion_matching.engine.errors import SettingsError
-from motion_matching.engine.retargeting.bone_mapping import map_bones
-from motion_matching.engine.retargeting.mapping_preset import (
+from motion_matching.engine.retargeting.pairs.bone_mapping import map_bones
+from motion_matching.engine.retargeting.pairs.mapping_preset import (
     MappingPreset,
     load_mapping,
     save_mapping,

@@ -8,15 +8,19 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.body.body_roles import BodyRoles, find_body_roles
-from motion_matching.engine.maths import quat
+from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.motion.clip import Clip
-from motion_matching.engine.motion.skeleton import Skeleton
 from motion_matching.engine.retargeting.anatomy import Anatomy
 from motion_matching.engine.retargeting.bodies import RetargetBody
-from motion_matching.engine.retargeting.result_check import ResultCheck, check_result, find_tear
-from motion_matching.engine.retargeting.result_measure import SeenBody
+from motion_matching.engine.retargeting.result.result_check import (
+    ResultCheck,
+    check_result,
+    find_tear,
+)
+from motion_matching.engine.retargeting.result.result_measure import SeenBody
 from motion_matching.engine.retargeting.retarget import Retargeter
 from motion_matching.engine.retargeting.settings import RetargetSettings
+from motion_matching.engine.skeleton.skeleton import Skeleton
 from tests.demo import generate_clips
 from tests.engine.animals import make_dog_motions
 from tests.engine.characters import DOG_ROLES, FINGERS, HUMANOID_ROLES, SIDES, make_mixamo

@@ -10,16 +10,16 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.body.body_roles import BodyRoles, find_body_roles
+from motion_matching.engine.bvh import bvh
 from motion_matching.engine.errors import RigError, SettingsError
-from motion_matching.engine.maths import quat
-from motion_matching.engine.motion import bvh
+from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.motion.clip import Clip
-from motion_matching.engine.motion.skeleton import Skeleton
 from motion_matching.engine.retargeting.anatomy import Anatomy
 from motion_matching.engine.retargeting.bodies import RetargetBody, group_by_skeleton
-from motion_matching.engine.retargeting.report import measure_retargeted
+from motion_matching.engine.retargeting.result.report import measure_retargeted
 from motion_matching.engine.retargeting.retarget import Retargeter
 from motion_matching.engine.retargeting.settings import RetargetSettings
+from motion_matching.engine.skeleton.skeleton import Skeleton
 from tests.demo import generate_clips
 from tests.engine import animals, characters, rigs
 from tests.engine.characters import Character

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.body.body_roles import find_body_roles
-from motion_matching.engine.maths import quat
-from motion_matching.engine.motion import bvh
+from motion_matching.engine.bvh import bvh
+from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.retargeting.anatomy import Anatomy
 from motion_matching.engine.retargeting.bodies import RetargetBody, group_by_skeleton

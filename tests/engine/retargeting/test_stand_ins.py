@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.body.rig import find_roles
-from motion_matching.engine.database.build import BuildSettings, build
-from motion_matching.engine.database.sources import Source
-from motion_matching.engine.maths import quat
+from motion_matching.engine.building.build import BuildSettings, build
+from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.retargeting.bodies import RetargetBody
-from motion_matching.engine.retargeting.bone_mapping import BoneMapping
+from motion_matching.engine.retargeting.pairs.bone_mapping import BoneMapping
+from motion_matching.engine.sources.sources import Source
 from tests.demo import generate_clips
 from tests.engine import stand_ins
 from tests.engine.stand_ins import SIDES

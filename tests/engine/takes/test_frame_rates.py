@@ -6,9 +6,9 @@ from functools import cache
 
 import pytest
 
-from motion_matching.engine.database.build import BuildSettings, build
+from motion_matching.engine.building.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.database.sources import Source
+from motion_matching.engine.sources.sources import Source
 from motion_matching.engine.takes import baking, metrics, takes
 from tests.demo import generate_clips
 from tests.run_files import pickle_once

@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from motion_matching.engine.control import rollout, scripts
-from motion_matching.engine.control.performance import Performance
+from motion_matching.engine.control import rollout
 from motion_matching.engine.control.performer import Performer
-from motion_matching.engine.control.start_state import build_start_state
 from motion_matching.engine.matching.method import MotionMatching
+from motion_matching.engine.performance import scripts
+from motion_matching.engine.performance.performance import Performance
+from motion_matching.engine.performance.start_state import build_start_state
 from motion_matching.engine.takes.baking import bake_feet
 from motion_matching.engine.takes.joining import continue_from, splice
-from tests.engine.control.test_start_state import (
+from tests.engine.performance.test_start_state import (
     compute_joints,
     measure_accelerations,
     measure_largest_acceleration,

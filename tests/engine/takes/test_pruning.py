@@ -7,13 +7,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from motion_matching.engine.building.build import BuildSettings, build
 from motion_matching.engine.database import database as databases
-from motion_matching.engine.database.build import BuildSettings, build
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.database.sources import Source
-from motion_matching.engine.database.tags import assign_tags
 from motion_matching.engine.errors import DatabaseError, SettingsError
-from motion_matching.engine.maths.runs import find_runs
+from motion_matching.engine.maths.along_time import find_runs
+from motion_matching.engine.sources.sources import Source, assign_tags
 from motion_matching.engine.takes import pruning, takes
 from tests.demo import generate_clips
 from tests.engine import animals

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from motion_matching.engine.control.intent import Intent
-from motion_matching.engine.control.take import Take
+from motion_matching.engine.control.rollout import Take
+from motion_matching.engine.performance.intent import Intent
 from motion_matching.engine.takes import recovery, takes
 from tests.demo import load_demo
 

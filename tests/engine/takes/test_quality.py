@@ -11,7 +11,7 @@ from building.studies import quality
 from building.studies.figures import FIGURES
 from building.studies.quality import Job
 from motion_matching.engine.field.field_controller import FieldController
-from motion_matching.engine.field.neighbours import Metric
+from motion_matching.engine.field.states.neighbours import Metric
 
 SECONDS, SEED = 60.0, 1
 # Bounds of figures that are not reached yet, of the worst row of each set: to be lowered with each

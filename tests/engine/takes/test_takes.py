@@ -7,13 +7,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from motion_matching.engine.control import scripts
-from motion_matching.engine.control.take import join
-from motion_matching.engine.database.build import BuildSettings, build
-from motion_matching.engine.database.idles import find_idles
-from motion_matching.engine.database.sources import Source
-from motion_matching.engine.maths import planar, quat
-from motion_matching.engine.motion import bvh
+from motion_matching.engine.building.build import BuildSettings, build
+from motion_matching.engine.bvh import bvh
+from motion_matching.engine.control.rollout import join
+from motion_matching.engine.facts.idles import find_idles
+from motion_matching.engine.maths import planar
+from motion_matching.engine.maths.rotations import quat
+from motion_matching.engine.performance import scripts
+from motion_matching.engine.sources.sources import Source
 from motion_matching.engine.takes import baking, metrics, takes
 from tests.demo import generate_clips
 from tests.engine import animals

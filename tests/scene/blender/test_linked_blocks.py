@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from motion_matching import api
+from motion_matching.engine.bvh import bvh
 from motion_matching.engine.database import database as databases
 from motion_matching.engine.errors import SettingsError
-from motion_matching.engine.motion import bvh
 from motion_matching.scene.blender.files import find_armature
 from motion_matching.scene.reading.blend_sources import find_chosen_actions
 from motion_matching.scene.retargeting import sources

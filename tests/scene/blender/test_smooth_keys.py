@@ -5,8 +5,11 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from motion_matching.scene.blender import actions
-from motion_matching.scene.blender.smooth_keys import evaluate_smooth_keys, write_smooth_keys
+from motion_matching.scene.blender.animation import actions
+from motion_matching.scene.blender.animation.smooth_keys import (
+    evaluate_smooth_keys,
+    write_smooth_keys,
+)
 
 
 def test_blender_evaluates_smooth_keys_as_numpy_does() -> None:

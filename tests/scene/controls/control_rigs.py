@@ -11,9 +11,9 @@ from mathutils import Vector
 from building.locomotion.humanoid import build_humanoid_skeleton
 from building.locomotion.locomotion import Move, perform
 from motion_matching.engine.motion.clip import Clip
-from motion_matching.engine.motion.skeleton import Skeleton
 from motion_matching.engine.progress import run_to_end
 from motion_matching.engine.retargeting.bodies import RetargetBody
+from motion_matching.engine.skeleton.skeleton import Skeleton
 from motion_matching.scene.controls.bake_controls import ControlSettings, solve_bake_steps
 from motion_matching.scene.controls.control_rig import ControlRig
 from motion_matching.scene.rig.armature import create_armature

@@ -10,18 +10,18 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.errors import RigChangedError, RigError
-from motion_matching.engine.maths import quat
+from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.motion.clip import Clip
-from motion_matching.scene.blender import actions
-from motion_matching.scene.blender.curves import parse_bone_name
+from motion_matching.scene.blender.animation import actions
+from motion_matching.scene.blender.animation.curves import parse_bone_name
 from motion_matching.scene.controls.bake_controls import (
     ControlSettings,
     solve_bake_steps,
 )
 from motion_matching.scene.controls.check_baked import check_baked, measure_deviations
 from motion_matching.scene.controls.control_rig import ControlRig
-from motion_matching.scene.controls.ik_stretch import explain_deviations, set_ik_stretch_off
-from motion_matching.scene.controls.match import match_control_rig, read_deform_skeleton
+from motion_matching.scene.controls.finding.ik_stretch import explain_deviations, set_ik_stretch_off
+from motion_matching.scene.controls.finding.match import match_control_rig, read_deform_skeleton
 from motion_matching.scene.reading.sampling import sample
 from tests.scene.controls.control_rigs import bake_controls, create_rigify_human, retarget_walk
 from tests.scene.rigs import get_curves, read_state

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.errors import RigError
-from motion_matching.engine.maths import quat
+from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.motion.clip import Clip
-from motion_matching.scene.blender.rotation_modes import from_mode
+from motion_matching.scene.blender.transforms.rotation_modes import from_mode
 from motion_matching.scene.controls.bake_controls import ControlSettings
-from motion_matching.scene.controls.control_writer import ControlWriter, measure_live_rate
-from motion_matching.scene.controls.ik_stretch import set_ik_stretch_off
-from motion_matching.scene.controls.match import match_control_rig, read_deform_skeleton
+from motion_matching.scene.controls.finding.ik_stretch import set_ik_stretch_off
+from motion_matching.scene.controls.finding.match import match_control_rig, read_deform_skeleton
+from motion_matching.scene.controls.live.control_writer import ControlWriter, measure_live_rate
 from motion_matching.scene.writing.channel_writer import CarrierMove
 from tests.scene.controls.control_rigs import bake_controls, retarget_walk
 from tests.scene.rigify import create_rigify_rig

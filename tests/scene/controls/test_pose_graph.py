@@ -5,9 +5,9 @@ from __future__ import annotations
 import bpy
 import numpy as np
 
-from motion_matching.engine.maths import quat
+from motion_matching.engine.maths.rotations import quat
 from motion_matching.scene.controls.bake_controls import open_graph
-from motion_matching.scene.controls.match import match_control_rig
+from motion_matching.scene.controls.finding.match import match_control_rig
 from motion_matching.scene.controls.switches import choose_modes, list_switches, set_switches
 from tests.scene.controls.control_rigs import create_rigify_human
 

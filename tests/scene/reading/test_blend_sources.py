@@ -11,11 +11,11 @@ import bpy
 import numpy as np
 import pytest
 
+from motion_matching.engine.bvh import bvh
 from motion_matching.engine.database import database as databases
-from motion_matching.engine.database.tags import load_tags
-from motion_matching.engine.motion import bvh
+from motion_matching.engine.database.tags.tags import load_tags
 from motion_matching.engine.takes import takes
-from motion_matching.scene.reading.tag_markers import MarkedRange, write_tags
+from motion_matching.scene.reading.markers import MarkedRange, write_tags
 from motion_matching.scene.rig.armature import compute_standing_rest, create_armature
 from motion_matching.scene.writing.bake import bake
 from tests.command_line import run, run_line
@@ -107,7 +107,7 @@ def check_same_take(folder, *options):
     ids=["as they are", "mirrored too"],
 )
 def test_actions_and_their_files_give_the_same_take(tmp_path: Path, options: list[str]) -> None:
-    from motion_matching.engine.motion import bvh
+    from motion_matching.engine.bvh import bvh
 
     (tmp_path / "clips").mkdir()
     for clip in generate_clips():

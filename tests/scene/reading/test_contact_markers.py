@@ -5,9 +5,9 @@ from __future__ import annotations
 import bpy
 import pytest
 
-from motion_matching.engine.control.contact_ranges import ContactRange
 from motion_matching.engine.errors import SettingsError
-from motion_matching.scene.reading.contact_markers import read_markers, write_markers
+from motion_matching.engine.feet.contact_ranges import ContactRange
+from motion_matching.scene.reading.markers import read_markers, write_markers
 
 
 def test_markers_are_read_as_the_ranges_they_were_written_from() -> None:

@@ -11,10 +11,10 @@ import pytest
 
 from motion_matching import api
 from motion_matching.engine.body import rig
+from motion_matching.engine.bvh import bvh
 from motion_matching.engine.database import database as databases
 from motion_matching.engine.errors import MotionDataError
-from motion_matching.engine.maths import quat
-from motion_matching.engine.motion import bvh
+from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.scene.reading import imports
 from motion_matching.scene.retargeting import files

@@ -16,8 +16,8 @@ from mathutils import Matrix
 
 from building.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.errors import MotionDataError, RigError
-from motion_matching.engine.maths import quat
-from motion_matching.scene.blender import actions, curve_poses
+from motion_matching.engine.maths.rotations import quat
+from motion_matching.scene.blender.animation import actions, curve_poses
 from motion_matching.scene.reading import sampling
 from motion_matching.scene.reading.sampling import sample, sample_steps
 from motion_matching.scene.rig.armature import compute_standing_rest, create_armature, read_skeleton

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 from mathutils import Euler, Matrix
 
-from motion_matching.engine.maths import quat
+from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.scene.rig.armature import create_armature
 from motion_matching.scene.writing.bake import bake

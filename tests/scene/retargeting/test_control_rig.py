@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.errors import RigError
-from motion_matching.scene.blender import actions
+from motion_matching.scene.blender.animation import actions
 from motion_matching.scene.controls.bake_controls import ControlSettings
 from motion_matching.scene.retargeting import onto, sources
 from motion_matching.scene.retargeting.transfer import RetargetRequest

@@ -6,8 +6,8 @@ import bpy
 import numpy as np
 import pytest
 
+from motion_matching.engine.bvh import bvh
 from motion_matching.engine.errors import MotionDataError, SettingsError
-from motion_matching.engine.motion import bvh
 from motion_matching.scene.retargeting import files
 from tests.scene.retargeting.armatures import add_walker, make_walk, select
 from tests.scene.rigs import assert_same, read_state

@@ -11,8 +11,8 @@ import pytest
 from mathutils import Matrix
 
 from motion_matching import api
-from motion_matching.scene.blender import actions
-from motion_matching.scene.blender.object_motion import sample_world
+from motion_matching.scene.blender.animation import actions
+from motion_matching.scene.blender.evaluation.object_motion import sample_world
 from motion_matching.scene.reading.sampling import sample
 from motion_matching.scene.retargeting import sources
 from motion_matching.scene.rig.armature import read_skeleton

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from motion_matching import api
+from motion_matching.engine.bvh import bvh
 from motion_matching.engine.errors import RigError
-from motion_matching.engine.motion import bvh
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.retargeting.settings import RetargetSettings
 from motion_matching.scene.reading.sampling import sample

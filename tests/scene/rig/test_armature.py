@@ -10,9 +10,9 @@ import pytest
 
 from building.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.errors import RigError
-from motion_matching.engine.maths import quat
+from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.motion.clip import Clip
-from motion_matching.engine.motion.skeleton import Skeleton
+from motion_matching.engine.skeleton.skeleton import Skeleton
 from motion_matching.scene.rig.armature import (
     compute_standing_rest,
     compute_tails,

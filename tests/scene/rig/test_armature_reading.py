@@ -12,7 +12,7 @@ from mathutils import Matrix
 from building.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.body.rig import find_roles
 from motion_matching.engine.errors import RigError
-from motion_matching.engine.maths import quat
+from motion_matching.engine.maths.rotations import quat
 from motion_matching.scene.rig.armature import create_armature, read_skeleton
 from tests.scene.rigs import create_awkward_armature, create_mixamo_armature, create_rigify_armature
 

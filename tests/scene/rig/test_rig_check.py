@@ -10,10 +10,10 @@ import pytest
 from mathutils import Matrix
 
 from motion_matching.engine.errors import RigError
-from motion_matching.scene.blender import actions
+from motion_matching.scene.blender.animation import actions
 from motion_matching.scene.reading.sampling import sample
-from motion_matching.scene.rig import rig_fix
-from motion_matching.scene.rig.rig_check import check_rig
+from motion_matching.scene.rig import problems
+from motion_matching.scene.rig.problems import check_rig
 from tests.scene.rigs import (
     assert_alike,
     create_awkward_armature,
@@ -58,17 +58,17 @@ def test_fixing_a_rig_keeps_the_motion_of_every_action():
     obj.location = (1.0, -2.0, 0.3)
     action = create_animated_rig(rng, obj)
     # channels that a uniform scale cannot scale are reported
-    why = rig_fix.find_scale_obstacle(obj)
+    why = problems.find_scale_obstacle(obj)
     assert "modifiers" in why, why
     with pytest.raises(RigError) as caught:  # already applied
-        rig_fix.apply_scale(obj)
+        problems.apply_scale(obj)
     assert obj.name in str(caught.value)
     assert "modifiers" in str(caught.value)
     for curve in get_curves(action):
         for modifier in list(curve.modifiers):
             curve.modifiers.remove(modifier)
     bpy.context.view_layer.update()
-    assert rig_fix.find_scale_obstacle(obj) == ""
+    assert problems.find_scale_obstacle(obj) == ""
     [before] = sample(obj, [action])
     muted = [
         curve
@@ -80,7 +80,7 @@ def test_fixing_a_rig_keeps_the_motion_of_every_action():
     [unmuted] = sample(obj, [action])
     for curve in muted:
         curve.mute = True
-    rig_fix.apply_scale(obj)
+    problems.apply_scale(obj)
     bpy.context.view_layer.update()
     assert tuple(obj.scale) == (1.0, 1.0, 1.0)
     [after] = sample(obj, [action])
@@ -96,7 +96,7 @@ def test_fixing_a_rig_keeps_the_motion_of_every_action():
     obj.matrix_basis = obj.matrix_basis @ Matrix.Rotation(radians(90), 4, "Y")
     bpy.context.view_layer.update()
     [turned] = sample(obj, [action])
-    rig_fix.turn_front(obj, 3)
+    problems.turn_front(obj, 3)
     bpy.context.view_layer.update()
     assert_alike(turned.clip, sample(obj, [action])[0].clip)
 
@@ -108,8 +108,8 @@ def test_other_influences_on_a_rig_are_reported():
         bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
         obj = create_mixamo_armature()
         bpy.context.view_layer.update()
-        assert not rig_fix.find_scale_obstacle(obj)
-        assert not rig_fix.find_turn_obstacle(obj)
+        assert not problems.find_scale_obstacle(obj)
+        assert not problems.find_turn_obstacle(obj)
         return obj
 
     def add_empty(name):
@@ -120,8 +120,8 @@ def test_other_influences_on_a_rig_are_reported():
     # an action that moves only the object, assigned or on the NLA
     obj = create_rig()
     for channel, obstacle in (
-        ("scale", rig_fix.find_scale_obstacle),
-        ("rotation_euler", rig_fix.find_turn_obstacle),
+        ("scale", problems.find_scale_obstacle),
+        ("rotation_euler", problems.find_turn_obstacle),
     ):
         obj.rotation_mode = "XYZ"
         obj.keyframe_insert(channel, frame=1)
@@ -141,18 +141,18 @@ def test_other_influences_on_a_rig_are_reported():
     for kind in ("CHILD_OF", "COPY_TRANSFORMS", "COPY_SCALE", "ARMATURE"):
         held = prop.constraints.new(kind)
         (held.targets.new() if kind == "ARMATURE" else held).target = obj
-        assert "'Prop' copies its scale" in rig_fix.find_scale_obstacle(obj), kind
+        assert "'Prop' copies its scale" in problems.find_scale_obstacle(obj), kind
         prop.constraints.remove(held)
     other = create_awkward_armature(rng, 2)
     held = other.pose.bones[0].constraints.new("COPY_TRANSFORMS")
     held.target, held.subtarget = obj, obj.pose.bones[0].name
-    assert "'Awkward' copies its scale" in rig_fix.find_scale_obstacle(obj)
+    assert "'Awkward' copies its scale" in problems.find_scale_obstacle(obj)
     bpy.data.objects.remove(other)
     held = prop.constraints.new("COPY_LOCATION")
     held.target, held.subtarget = obj, obj.pose.bones[-1].name
     bpy.context.view_layer.update()
     before = np.array(prop.matrix_world)
-    rig_fix.apply_scale(obj)
+    problems.apply_scale(obj)
     bpy.context.view_layer.update()
     assert np.abs(np.array(prop.matrix_world) - before).max() < 1e-5
 
@@ -160,9 +160,9 @@ def test_other_influences_on_a_rig_are_reported():
     obj = create_rig()
     held = obj.constraints.new("COPY_ROTATION")
     held.target = add_empty("Prop")
-    assert "'Copy Rotation' places it" in rig_fix.find_turn_obstacle(obj)
+    assert "'Copy Rotation' places it" in problems.find_turn_obstacle(obj)
     held.mute = True
-    assert not rig_fix.find_turn_obstacle(obj)
+    assert not problems.find_turn_obstacle(obj)
 
 
 @pytest.mark.skipif(bpy.app.version < (4, 4), reason="actions have slots since Blender 4.4")
@@ -188,5 +188,5 @@ def test_the_keys_of_every_slot_are_scaled():
 
     before = np.array(list(get_heads()))
     assert np.abs(before[1] - before[0]).max() > 0.5
-    rig_fix.apply_scale(obj)
+    problems.apply_scale(obj)
     assert np.abs(np.array(list(get_heads())) - before).max() < 1e-4

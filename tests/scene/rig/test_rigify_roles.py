@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from motion_matching.engine.body.body_roles import BodyRoles, find_body_roles
-from motion_matching.engine.motion.skeleton import Skeleton
+from motion_matching.engine.skeleton.skeleton import Skeleton
 from motion_matching.scene.rig.armature import read_skeleton
 from tests.engine import characters, named_rigs
 from tests.scene.rigify import create_rigify_rig

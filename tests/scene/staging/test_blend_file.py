@@ -14,9 +14,8 @@ from mathutils import Vector
 
 from building.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.body.rig import find_hips_forward, find_roles
-from motion_matching.engine.motion.attachment import attach
 from motion_matching.engine.motion.clip import Clip
-from motion_matching.engine.motion.simulation_bone import SimulationBoneSettings, find_track
+from motion_matching.engine.motion.simulation_bone import SimulationBoneSettings, attach, find_track
 from motion_matching.scene.rig.armature import compute_standing_rest, find_sides
 from motion_matching.scene.staging.blend_file import build_scene, save_take
 from motion_matching.scene.staging.character import create_character, find_rest

@@ -13,12 +13,12 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.engine.control.ground import Box, Boxes, Walls
-from motion_matching.engine.control.intent import Intent
-from motion_matching.engine.control.performance import Performance
+from motion_matching.engine.bvh import bvh
 from motion_matching.engine.database import database as databases
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.motion import bvh
+from motion_matching.engine.ground.ground import Box, Boxes, Walls
+from motion_matching.engine.performance.intent import Intent
+from motion_matching.engine.performance.performance import Performance
 from motion_matching.engine.takes import takes
 from motion_matching.scene.staging.ground import (
     build_ground,

@@ -15,9 +15,9 @@ from building.locomotion.humanoid import build_humanoid_skeleton
 from building.mannequin.lofts import Surface
 from building.mannequin.shape import MOST_WEIGHTS, sculpt_mannequin
 from motion_matching.engine.errors import RigError
-from motion_matching.engine.maths import quat
-from motion_matching.engine.motion.skeleton import Skeleton
-from motion_matching.scene.blender import actions, playback
+from motion_matching.engine.maths.rotations import quat
+from motion_matching.engine.skeleton.skeleton import Skeleton
+from motion_matching.scene.blender.animation import actions, playback
 from motion_matching.scene.rig.armature import create_armature
 from motion_matching.scene.staging import demo
 from motion_matching.scene.staging.blend_file import build_scene

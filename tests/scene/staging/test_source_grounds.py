@@ -12,10 +12,10 @@ import pytest
 
 from building.locomotion.climbs import find_climb
 from motion_matching import api
+from motion_matching.engine.bvh import bvh
 from motion_matching.engine.database import database as databases
 from motion_matching.engine.errors import SettingsError
-from motion_matching.engine.motion import bvh
-from motion_matching.scene.staging.source_grounds import read_grounds
+from motion_matching.scene.staging.ground import read_grounds
 from tests.command_line import check_refusals, run, run_with_errors
 from tests.demo import generate_clips
 from tests.ui.characters import create_character

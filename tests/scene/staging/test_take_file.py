@@ -8,8 +8,8 @@ import bpy
 import numpy as np
 import pytest
 
+from motion_matching.engine.bvh import bvh
 from motion_matching.engine.database import database as databases
-from motion_matching.engine.motion import bvh
 from tests.command_line import check_refusals, run_with_errors
 from tests.demo import load_few
 from tests.scene.bodies import create_person, place_armature

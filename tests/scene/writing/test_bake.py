@@ -8,8 +8,8 @@ from dataclasses import replace
 import bpy
 import numpy as np
 
-from motion_matching.engine.motion.resampling import resample
-from motion_matching.scene.blender import actions
+from motion_matching.engine.motion.clip import resample
+from motion_matching.scene.blender.animation import actions
 from motion_matching.scene.rig.armature import compute_standing_rest, create_armature
 from motion_matching.scene.writing.bake import bake, clear_noise
 from tests.scene.keys import read_channels

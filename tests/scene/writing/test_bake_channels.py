@@ -12,11 +12,15 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.errors import RigError
-from motion_matching.engine.maths import quat
-from motion_matching.engine.motion.resampling import resample
-from motion_matching.engine.motion.skeleton import Skeleton
-from motion_matching.scene.blender import actions
-from motion_matching.scene.blender.rotation_modes import from_mode, get_rotation_property, to_mode
+from motion_matching.engine.maths.rotations import quat
+from motion_matching.engine.motion.clip import resample
+from motion_matching.engine.skeleton.skeleton import Skeleton
+from motion_matching.scene.blender.animation import actions
+from motion_matching.scene.blender.transforms.rotation_modes import (
+    from_mode,
+    get_rotation_property,
+    to_mode,
+)
 from motion_matching.scene.rig.armature import create_armature
 from motion_matching.scene.rig.root_target import RootTarget
 from motion_matching.scene.writing.bake import bake

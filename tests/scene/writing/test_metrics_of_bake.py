@@ -10,11 +10,11 @@ import bpy
 import numpy as np
 import pytest
 
+from motion_matching.engine.bvh import bvh
 from motion_matching.engine.database import database as databases
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.maths import quat
-from motion_matching.engine.motion import bvh
-from motion_matching.engine.motion.attachment import detach
+from motion_matching.engine.maths.rotations import quat
+from motion_matching.engine.motion.simulation_bone import detach
 from motion_matching.engine.takes import takes
 from motion_matching.scene.rig.armature import create_armature
 from motion_matching.scene.rig.root_target import RootTarget

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.errors import RigError
-from motion_matching.scene.blender.rotation_modes import from_mode, to_mode_near
+from motion_matching.scene.blender.transforms.rotation_modes import from_mode, to_mode_near
 from motion_matching.scene.rig.armature import create_armature
 from motion_matching.scene.rig.root_target import RootTarget
 from motion_matching.scene.writing.bake import bake

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from mathutils import Matrix
 
-from motion_matching.app import rig_status
-from motion_matching.app.characters import get_roles
-from motion_matching.app.content import compute_key
-from motion_matching.app.library import get_library
+from motion_matching.app.character import rig_status
+from motion_matching.app.character.characters import get_roles
+from motion_matching.app.database.content import compute_key
+from motion_matching.app.database.library import get_library
 from motion_matching.app.settings import set_roles
-from motion_matching.scene.blender import actions
+from motion_matching.scene.blender.animation import actions
 from motion_matching.scene.reading import hand_path
 from tests.ui.characters import create_character, expect_refusal
 

@@ -7,13 +7,13 @@ from dataclasses import asdict
 import bpy
 import pytest
 
-from motion_matching.app.features import build_schema
+from motion_matching.app.controller.features import build_schema
+from motion_matching.app.controller.training import TrainingRequest
 from motion_matching.app.settings import get_build_settings, get_controller_data
-from motion_matching.app.training import TrainingRequest
-from motion_matching.engine.control.settings import PerformerSettings
-from motion_matching.engine.database.features import load_schema
+from motion_matching.engine.database.features.features import load_schema
 from motion_matching.engine.motion.simulation_bone import PRESETS
-from motion_matching.engine.published import PUBLISHED
+from motion_matching.engine.performance.published import PUBLISHED
+from motion_matching.engine.performance.settings import PerformerSettings
 from tests.ui.characters import create_character
 
 ops = bpy.ops.motion_matching

@@ -7,10 +7,12 @@ import json
 import bpy
 import pytest
 
-from motion_matching.app import labels, status, takes
+from motion_matching.app.controller import labels
+from motion_matching.app.database import status
 from motion_matching.app.settings import get_controller_data, get_performer_settings
-from motion_matching.engine.control.labels import LABELLED
-from motion_matching.engine.control.settings import PerformerSettings
+from motion_matching.app.takes import take_actions
+from motion_matching.engine.performance.labels import LABELLED
+from motion_matching.engine.performance.settings import PerformerSettings
 from motion_matching.ui import presets as ui_presets
 from motion_matching.ui.controller.panel import MOTION_MATCHING_PT_labels
 from tests.ui.characters import create_character, expect_refusal, find_override, override_character
@@ -173,7 +175,7 @@ def test_a_baked_take_follows_its_labels_and_keeps_them():
     ops.bake_again()
     assert read_way(obj) == free
     action = obj.motion_matching.takes[0].action
-    [stored] = takes.read_parts(action)[0].performance.settings["labels"]
+    [stored] = take_actions.read_parts(action)[0].performance.settings["labels"]
     assert (stored["tags"], stored["settings"]["displacement"]) == (["walk"], "independent")
     label.tags = ""
     ops.bake_again()

@@ -9,9 +9,10 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.app import build, standing, status
-from motion_matching.engine.database.idles import find_idle_runs, find_idles
-from motion_matching.engine.motion import bvh
+from motion_matching.app.database import build, status
+from motion_matching.app.strip import state
+from motion_matching.engine.bvh import bvh
+from motion_matching.engine.facts.idles import find_idle_runs, find_idles
 from tests.demo import generate_clips
 from tests.engine import animals
 from tests.steps import run_steps
@@ -43,7 +44,7 @@ def write_walk(folder: Path) -> list[Path]:
 
 def find_warning(obj):
     status.refresh(obj)
-    return next((item for item in standing.get_warnings(obj) if item.kind == "standing"), None)
+    return next((item for item in state.get_warnings(obj) if item.kind == "standing"), None)
 
 
 def load(obj):

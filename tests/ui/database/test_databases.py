@@ -7,7 +7,7 @@ from __future__ import annotations
 import bpy
 import pytest
 
-from motion_matching.app import status
+from motion_matching.app.database import status
 from tests.ui.characters import create_character, expect_refusal, find_override, override_character
 
 ops = bpy.ops.motion_matching

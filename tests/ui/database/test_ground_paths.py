@@ -6,10 +6,10 @@ import bpy
 import numpy as np
 
 import motion_matching
-from motion_matching.app import build
-from motion_matching.app.content import compute_key
-from motion_matching.app.library import get_library
-from motion_matching.scene.blender import actions
+from motion_matching.app.database import build
+from motion_matching.app.database.content import compute_key
+from motion_matching.app.database.library import get_library
+from motion_matching.scene.blender.animation import actions
 from motion_matching.scene.reading import sampling
 from motion_matching.ui.database import ground_paths
 from tests.ui.characters import create_character

@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.engine.motion import bvh
+from motion_matching.engine.bvh import bvh
 from motion_matching.scene.reading.sampling import sample
 from motion_matching.scene.rig import armature, fitting
 from motion_matching.scene.staging.body import create_body

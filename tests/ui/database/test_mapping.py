@@ -10,11 +10,13 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.app import mapping, source_preview, status
-from motion_matching.app.content import compute_key
-from motion_matching.app.typed import settings_of
-from motion_matching.engine.motion import bvh
-from motion_matching.scene.blender import actions
+from motion_matching.app.database import status
+from motion_matching.app.database.content import compute_key
+from motion_matching.app.mapping import mapping
+from motion_matching.app.property_access import settings_of
+from motion_matching.app.sources import source_preview
+from motion_matching.engine.bvh import bvh
+from motion_matching.scene.blender.animation import actions
 from motion_matching.scene.rig.armature import create_armature
 from motion_matching.ui.database import ground_paths
 from tests.demo import generate_clips

@@ -9,13 +9,14 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.app import insight, status
-from motion_matching.app.build import load_or_build_steps
-from motion_matching.app.content import compute_key
-from motion_matching.app.library import get_library
+from motion_matching.app.database import status
+from motion_matching.app.database.build import load_or_build_steps
+from motion_matching.app.database.content import compute_key
+from motion_matching.app.database.library import get_library
+from motion_matching.app.insight import data_insight
 from motion_matching.app.runtime import runtime
+from motion_matching.engine.bvh import bvh
 from motion_matching.engine.errors import MotionMatchingError
-from motion_matching.engine.motion import bvh
 from motion_matching.scene.reading.sampling import sample
 from motion_matching.ui.database import operators_import
 from motion_matching.ui.database.operators_sources import find_shown_indices, get_shown_indices
@@ -198,7 +199,8 @@ def test_the_panel_shows_the_figures_of_a_rebuilt_database():
     ops.inspect_frame()
     measured, mapped = runtime.coverage_reports[obj.session_uid], runtime.pose_maps[obj.session_uid]
     assert not any(
-        insight.explain_staleness(obj, found) for found in (measured, mapped, runtime.inspector)
+        data_insight.explain_staleness(obj, found)
+        for found in (measured, mapped, runtime.inspector)
     )
     for frame in (1, 200):
         belt.location.y = -60.0 if frame > 1 else 0.0
@@ -216,7 +218,7 @@ def test_the_panel_shows_the_figures_of_a_rebuilt_database():
 
     # insight from the earlier data is reported as stale, and can be measured again
     assert all(
-        "built again" in insight.explain_staleness(obj, found)
+        "built again" in data_insight.explain_staleness(obj, found)
         for found in (measured, mapped, runtime.inspector)
     )
     ops.measure_coverage()
@@ -225,7 +227,9 @@ def test_the_panel_shows_the_figures_of_a_rebuilt_database():
     again = runtime.coverage_reports[obj.session_uid], runtime.pose_maps[obj.session_uid]
     assert again[0].summary != measured.summary
     assert again[1] is not mapped
-    assert not any(insight.explain_staleness(obj, found) for found in (*again, runtime.inspector))
+    assert not any(
+        data_insight.explain_staleness(obj, found) for found in (*again, runtime.inspector)
+    )
 
 
 @pytest.mark.slow

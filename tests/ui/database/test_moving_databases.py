@@ -9,12 +9,12 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.app import library, status
-from motion_matching.app.content import compute_key
-from motion_matching.app.recordings import get_folder as get_recordings_folder
+from motion_matching.app.database import library, status
+from motion_matching.app.database.content import compute_key
 from motion_matching.app.runtime import runtime
-from motion_matching.engine.own_files import FOLDER
-from motion_matching.scene.reading import library as libraries
+from motion_matching.app.takes.recordings import get_folder as get_recordings_folder
+from motion_matching.engine.files.own_files import FOLDER
+from motion_matching.scene.library import library as libraries
 from tests.ui.characters import create_character, expect_refusal
 
 ops = bpy.ops.motion_matching

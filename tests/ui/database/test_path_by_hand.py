@@ -11,13 +11,13 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.app import status
-from motion_matching.app.characters import get_active_armature
-from motion_matching.app.content import compute_key
-from motion_matching.app.library import get_library
-from motion_matching.app.warnings import describe_notes
-from motion_matching.engine.motion import bvh
-from motion_matching.scene.blender import actions
+from motion_matching.app.character.characters import get_active_armature
+from motion_matching.app.database import status
+from motion_matching.app.database.content import compute_key
+from motion_matching.app.database.library import get_library
+from motion_matching.app.strip.warnings import describe_notes
+from motion_matching.engine.bvh import bvh
+from motion_matching.scene.blender.animation import actions
 from motion_matching.scene.rig.root_target import RootTarget
 from motion_matching.scene.writing import bake
 from tests.demo import generate_clips

@@ -7,9 +7,9 @@ from pathlib import Path
 import bpy
 import pytest
 
-from motion_matching.app.build import load_or_build_steps
-from motion_matching.app.content import compute_key
-from motion_matching.app.source_files import list_performers
+from motion_matching.app.database.build import load_or_build_steps
+from motion_matching.app.database.content import compute_key
+from motion_matching.app.sources.source_files import list_performers
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.progress import run_to_end
 from tests.demo import generate_clips

@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 
 from building.locomotion.climbs import find_climb
-from motion_matching.app import build, features, source_preview, status
-from motion_matching.app.library import get_library
+from motion_matching.app.controller import features
+from motion_matching.app.database import build, status
+from motion_matching.app.database.library import get_library
 from motion_matching.app.runtime import runtime
-from motion_matching.app.warnings import parse_notes
-from motion_matching.engine.motion import bvh
+from motion_matching.app.sources import source_preview
+from motion_matching.app.strip.warnings import parse_notes
+from motion_matching.engine.bvh import bvh
 from motion_matching.engine.progress import run_to_end
 from motion_matching.ui.database import panel, preview_drawing
 from tests.ui.characters import create_character, expect_refusal

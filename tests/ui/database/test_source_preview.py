@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 import motion_matching
-from motion_matching.app import requested_tags, source_preview
 from motion_matching.app.runtime import runtime
-from motion_matching.engine.motion import bvh
-from motion_matching.scene.blender import actions
+from motion_matching.app.sources import source_preview
+from motion_matching.app.takes import requested_tags
+from motion_matching.engine.bvh import bvh
+from motion_matching.scene.blender.animation import actions
 from motion_matching.ui.database import preview_drawing
 from motion_matching.ui.tags import drawing as tags_drawing
 from tests.demo import generate_clips

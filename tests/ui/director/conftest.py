@@ -25,7 +25,7 @@ def filled_library(fresh_blender: None, kept_library: Path) -> Iterator[None]:
 
     Most of these tests direct the same character, which would be built and measured in each.
     """
-    from motion_matching.app import library
+    from motion_matching.app.database import library
 
     folder = library.get_folder()
     shutil.copytree(kept_library, folder, dirs_exist_ok=True)

@@ -7,7 +7,7 @@ import math
 import bpy
 import numpy as np
 
-from motion_matching.app.direct import marks
+from motion_matching.app.marks import marks
 
 ops = bpy.ops.motion_matching
 FRAMES = 60, 132, 204

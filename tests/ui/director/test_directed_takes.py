@@ -6,7 +6,8 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.app.direct import jumps, marks, outcomes
+from motion_matching.app.direct import jumps
+from motion_matching.app.marks import marks, outcomes
 from motion_matching.scene.direct import stored_shots
 from tests.scene.keys import read_channels
 from tests.ui.characters import create_character, expect_refusal

@@ -8,8 +8,9 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.app import characters
-from motion_matching.app.direct import marks, outcomes, shots, solving
+from motion_matching.app.character import characters
+from motion_matching.app.direct import solving
+from motion_matching.app.marks import marks, outcomes, shots
 from motion_matching.scene.direct import own_track, stored_shots
 from tests.scene.keys import read_channels
 from tests.ui.characters import create_character, expect_refusal, read_state

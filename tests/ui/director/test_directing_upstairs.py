@@ -6,7 +6,8 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.app.direct import marks, previewing
+from motion_matching.app.direct import previewing
+from motion_matching.app.marks import marks
 from motion_matching.app.runtime import runtime
 from motion_matching.ui.director import drawing
 from tests.ui.characters import create_character

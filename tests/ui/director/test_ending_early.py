@@ -5,11 +5,12 @@ from __future__ import annotations
 import bpy
 import pytest
 
-from motion_matching.app import library
-from motion_matching.app.direct import flipping, marks, outcomes, solving
+from motion_matching.app.database import library
+from motion_matching.app.direct import flipping, solving
+from motion_matching.app.marks import marks, outcomes
 from motion_matching.app.runtime import runtime
 from motion_matching.app.steps import EndedEarly
-from motion_matching.engine.direct import jump_table
+from motion_matching.engine.direct.footage import jump_table
 from motion_matching.ui.director import drawing
 from tests.ui.characters import create_character, read_state
 from tests.ui.director.marked import add_marks

@@ -6,7 +6,8 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.app.direct import marks, outcomes, previewing, shots
+from motion_matching.app.direct import previewing
+from motion_matching.app.marks import marks, outcomes, shots
 from motion_matching.app.runtime import runtime
 from motion_matching.scene.direct import stored_shots
 from tests.ui.characters import expect_refusal

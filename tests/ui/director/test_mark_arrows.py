@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.app.direct import marks
+from motion_matching.app.marks import marks
 from motion_matching.ui.director import mark_drawing
 from tests.ui.characters import create_character
 

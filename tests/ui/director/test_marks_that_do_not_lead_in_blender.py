@@ -6,7 +6,8 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.app.direct import keeping_poses, marks, outcomes, previewing, shots
+from motion_matching.app.direct import previewing
+from motion_matching.app.marks import keeping_poses, marks, outcomes, shots
 from motion_matching.app.runtime import runtime
 from motion_matching.engine.progress import run_to_end
 from motion_matching.scene.direct import stored_shots

@@ -8,8 +8,8 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.app.direct import marks, outcomes
-from motion_matching.engine.motion import bvh
+from motion_matching.app.marks import marks, outcomes
+from motion_matching.engine.bvh import bvh
 from tests.app.live.test_control_rigs import create_rig
 from tests.demo import generate_clips
 from tests.ui.characters import create_character, expect_refusal

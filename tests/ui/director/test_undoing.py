@@ -9,7 +9,8 @@ from typing import Any
 import bpy
 import pytest
 
-from motion_matching.app.direct import jumps, marks
+from motion_matching.app.direct import jumps
+from motion_matching.app.marks import marks
 from motion_matching.scene.direct import stored_shots
 from tests.ui.characters import create_character
 from tests.ui.director.marked import add_marks

@@ -9,13 +9,13 @@ import json
 import bpy
 import pytest
 
-from motion_matching.app import features as feature_list
-from motion_matching.app import status
-from motion_matching.app.content import compute_key
-from motion_matching.app.library import get_library
-from motion_matching.engine import presets
-from motion_matching.engine.database.features import load_schema
+from motion_matching.app.controller import features as feature_list
+from motion_matching.app.database import status
+from motion_matching.app.database.content import compute_key
+from motion_matching.app.database.library import get_library
+from motion_matching.engine.database.features.features import load_schema
 from motion_matching.engine.errors import SettingsError
+from motion_matching.engine.files import presets
 from motion_matching.ui.features.properties import get_title
 from tests.ui.characters import create_character, expect_refusal, find_override, override_character
 

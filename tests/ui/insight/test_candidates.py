@@ -6,10 +6,12 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.app import insight, inspector, source_preview, status
+from motion_matching.app.database import status
+from motion_matching.app.insight import data_insight, inspector
 from motion_matching.app.runtime import runtime
-from motion_matching.app.takes import read_parts
-from motion_matching.scene.blender import actions
+from motion_matching.app.sources import source_preview
+from motion_matching.app.takes.take_actions import read_parts
+from motion_matching.scene.blender.animation import actions
 from motion_matching.ui.insight.panel import format_frame, format_verdict
 from tests.ui.characters import create_character, expect_refusal
 
@@ -149,7 +151,7 @@ def test_a_forbidden_frame_is_entered_no_more(obj):
     assert tag.frame_start <= origin.frame + 1 <= tag.frame_end
     assert tag.frame_end - tag.frame_start == 16
     assert status.refresh(obj).kind == "fresh", "no build is needed"
-    assert "changed" in insight.explain_staleness(obj, runtime.inspector)
+    assert "changed" in data_insight.explain_staleness(obj, runtime.inspector)
     ops.bake_again()
     actions.assign(obj, obj.motion_matching.takes[obj.motion_matching.take_index].action)
     ops.inspect_frame()
@@ -203,4 +205,4 @@ def test_another_action_is_compared_with_the_frames_like_its_pose(obj):
     expect_refusal(ops.use_candidate, "poll()", "Inspect a frame of a take first")
     assert ops.forbid_candidate(frame=seen.similar[1][0]) == {"FINISHED"}
     assert runtime.inspector.similar
-    assert not insight.explain_staleness(obj, runtime.inspector)
+    assert not data_insight.explain_staleness(obj, runtime.inspector)

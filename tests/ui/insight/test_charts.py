@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 
 from motion_matching.app.runtime import runtime
-from motion_matching.engine.insight.coverage import Coverage
+from motion_matching.engine.insight.coverage.coverage import Coverage
 from motion_matching.ui.insight import charts
 from tests.ui.characters import create_character
 

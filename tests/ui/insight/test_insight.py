@@ -10,16 +10,18 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.app import insight, inspector, status
-from motion_matching.app.library import get_library
+from motion_matching.app.database import status
+from motion_matching.app.database.library import get_library
+from motion_matching.app.insight import data_insight, inspector
 from motion_matching.app.live import host, performing
 from motion_matching.app.runtime import runtime
 from motion_matching.app.settings import get_performer_settings
-from motion_matching.engine.control import scripts
-from motion_matching.engine.insight import coverage, feature_strokes
-from motion_matching.live.inputs.keyboard import Keyboard
-from motion_matching.live.inputs.replay import ReplayInput
-from motion_matching.scene.blender import actions
+from motion_matching.engine.insight.coverage import coverage
+from motion_matching.engine.insight.frames import feature_strokes
+from motion_matching.engine.performance import scripts
+from motion_matching.live.inputs.devices.keyboard import Keyboard
+from motion_matching.live.inputs.leaders.replay import ReplayInput
+from motion_matching.scene.blender.animation import actions
 from motion_matching.scene.writing import recording
 from motion_matching.ui.database.operators_sources import add_source
 from motion_matching.ui.insight import drawing as insight_drawing
@@ -121,16 +123,16 @@ def test_coverage_is_measured_listed_and_marked_stale(obj):
 
     # stale when the database or the controller changes, current when the change is reverted
     status.refresh(obj)
-    assert not insight.explain_staleness(obj, found)
+    assert not data_insight.explain_staleness(obj, found)
     settings.controller.velocity_halflife += 0.1
-    assert "controller" in insight.explain_staleness(obj, found)
+    assert "controller" in data_insight.explain_staleness(obj, found)
     settings.controller.velocity_halflife -= 0.1
     settings.sources[0].enabled = False
     status.refresh(obj)
-    assert "database" in insight.explain_staleness(obj, found)
+    assert "database" in data_insight.explain_staleness(obj, found)
     settings.sources[0].enabled = True
     status.refresh(obj)
-    assert not insight.explain_staleness(obj, found)
+    assert not data_insight.explain_staleness(obj, found)
 
     # a ground that rises asks for clips that climb
     settings.obstacles = add_ramp()
@@ -150,22 +152,22 @@ def test_coverage_is_measured_listed_and_marked_stale(obj):
     assert beside.simulation.speeds.max() < 1.1 * tuned.walk.forward < found.simulation.speeds.max()
     assert len(beside.to_capture) < len(found.to_capture)
     settings.controller.velocity_halflife += 0.1
-    assert not insight.explain_staleness(obj, beside), (
+    assert not data_insight.explain_staleness(obj, beside), (
         "a take's motion does not depend on the controller"
     )
     take = settings.takes[0].action
     ops.bake_script(script="square", seconds=4.0, gait="run")
-    assert "something else" in insight.explain_staleness(obj, beside), (
+    assert "something else" in data_insight.explain_staleness(obj, beside), (
         "measured for something else than the active take"
     )
     shown.beside = "controller"
-    assert "something else" in insight.explain_staleness(obj, beside)
+    assert "something else" in data_insight.explain_staleness(obj, beside)
 
     # compared with any recording, here the earlier take
     shown.beside = "recording"
     expect_refusal(ops.measure_coverage, "poll()", "Choose a recording")
     shown.recording = take
-    assert not insight.explain_staleness(obj, beside), "this recording was measured"
+    assert not data_insight.explain_staleness(obj, beside), "this recording was measured"
     assert ops.measure_coverage() == {"FINISHED"}
     assert runtime.coverage_reports[uid].to_capture == beside.to_capture
     beside = runtime.coverage_reports[uid]
@@ -176,15 +178,15 @@ def test_coverage_is_measured_listed_and_marked_stale(obj):
     shown.beside = "controller"
     assert ops.measure_coverage() == {"FINISHED"}
     shown.beside, shown.recording = "recording", None
-    assert "something else" in insight.explain_staleness(obj, runtime.coverage_reports[uid])
+    assert "something else" in data_insight.explain_staleness(obj, runtime.coverage_reports[uid])
 
     # after recording into a take again, its motion differs
     shown.recording = take
-    assert not insight.explain_staleness(obj, beside)
+    assert not data_insight.explain_staleness(obj, beside)
     [part] = recording.read_recorded_parts(take)
     rest = part["ticks"], part["fps"], part["lead_in"]
     recording.store_performance(take, part["performance"], 10.0, *rest)
-    assert "recording has changed" in insight.explain_staleness(obj, beside)
+    assert "recording has changed" in data_insight.explain_staleness(obj, beside)
 
     # another file does not have it
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
@@ -426,7 +428,7 @@ def test_pictures_are_saved_and_poses_are_mapped(tmp_path: Path, obj):
     settings.sources[0].enabled = False
     assert ops.map_poses() == {"FINISHED"}
     assert runtime.pose_maps[uid] is not mapped
-    assert not insight.explain_staleness(obj, runtime.pose_maps[uid])
+    assert not data_insight.explain_staleness(obj, runtime.pose_maps[uid])
 
 
 def test_mapping_says_how_many_poses_it_has_mapped(obj, capfd):

@@ -5,9 +5,12 @@ from __future__ import annotations
 import bpy
 import pytest
 
-from motion_matching.app import build, postures, source_preview, standing, status
+from motion_matching.app.database import build, status
+from motion_matching.app.insight import postures
+from motion_matching.app.sources import source_preview
+from motion_matching.app.strip import state
 from motion_matching.engine.progress import run_to_end
-from motion_matching.scene.blender import actions
+from motion_matching.scene.blender.animation import actions
 from motion_matching.scene.rig import armature, fitting
 from motion_matching.scene.writing import bake
 from tests.engine.stumbles import make_stumbling_runs
@@ -102,14 +105,14 @@ def test_all_are_avoided_by_a_cost_that_begins_before_them(obj):
 
 def test_the_strip_tells_of_many_and_its_button_ends_that(obj):
     list_moments(obj)
-    [warning] = standing.get_warnings(obj, "insight")
+    [warning] = state.get_warnings(obj, "insight")
     assert warning.text.startswith(f"Odd postures: {len(list_moments(obj))} in running (")
     assert [button.label for button in warning.buttons] == ["Exclude All", "Avoid All"]
     button = warning.buttons[0]
     assert button.operator == postures.TAG
     assert ops.tag_odd_postures(**dict(button.properties)) == {"FINISHED"}
     list_moments(obj)
-    assert standing.get_warnings(obj, "insight") == []
+    assert state.get_warnings(obj, "insight") == []
 
 
 def test_a_button_previews_the_source_at_the_posture(obj):
@@ -128,5 +131,5 @@ def test_an_ordinary_database_has_none_and_no_warning():
     ops.add_actions()
     assert ops.build() == {"FINISHED"}
     assert status.refresh(obj).odd == postures.NO_ODD_MOMENTS
-    assert standing.get_warnings(obj, "insight") == []
+    assert state.get_warnings(obj, "insight") == []
     expect_refusal(ops.tag_odd_postures, "no odd posture left")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import pytest
 
-from motion_matching.app import build, status
+from motion_matching.app.database import build, status
 from motion_matching.engine.progress import run_to_end
 from motion_matching.engine.takes import pruning
 from motion_matching.ui.tags.operators import add_range

@@ -9,10 +9,10 @@ import bpy
 import numpy as np
 import pytest
 
+from motion_matching.app.controller.tag_colors import get_tag_color
 from motion_matching.app.live import host
 from motion_matching.app.runtime import runtime
-from motion_matching.app.tag_colors import get_tag_color
-from motion_matching.app.takes import read_parts
+from motion_matching.app.takes.take_actions import read_parts
 from motion_matching.ui.play import drawing as play_drawing
 from motion_matching.ui.play import ghosts
 from tests.app.test_motion_field import create_field_character, ops, start_live

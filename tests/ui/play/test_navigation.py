@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from motion_matching.live.inputs.keyboard import Keyboard
+from motion_matching.live.inputs.devices.keyboard import Keyboard
 from motion_matching.ui.play import navigation
 
 

@@ -8,8 +8,8 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.app import standing, warnings
-from motion_matching.engine.motion import bvh
+from motion_matching.app.strip import state, warnings
+from motion_matching.engine.bvh import bvh
 from tests.scene.retargeting.armatures import add_mixamo, make_walk, select
 from tests.ui.characters import create_character, expect_refusal, read_state
 from tests.ui.drawn import draw_panels
@@ -88,7 +88,7 @@ def build_from_files(folder, up: str, forward: str) -> bpy.types.Object:
 
 
 def find_warning(obj: bpy.types.Object) -> warnings.WarningItem | None:
-    items = standing.get_warnings(obj)
+    items = state.get_warnings(obj)
     return next((item for item in items if item.kind == "axes"), None)
 
 

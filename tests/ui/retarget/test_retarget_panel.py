@@ -10,10 +10,10 @@ import pytest
 
 from motion_matching import app
 from motion_matching.app.steps import EndedEarly
-from motion_matching.engine.motion import bvh
-from motion_matching.scene.blender import actions
+from motion_matching.engine.bvh import bvh
+from motion_matching.scene.blender.animation import actions
 from motion_matching.ui.retarget import operators
-from tests.engine.database.test_source_doctor import add_rest_pose
+from tests.engine.mending.test_source_doctor import add_rest_pose
 from tests.scene.retargeting.armatures import add_mixamo, add_walker, make_walk, select
 from tests.scene.retargeting.spoilt import roll_left_foot
 from tests.scene.retargeting.test_motion_files import write_two_characters
@@ -48,10 +48,10 @@ def test_the_panel_shows_what_was_mended_until_the_next_time(tmp_path):
     path = tmp_path / "posed.bvh"
     bvh.save(add_rest_pose(make_walk(), 1, at_end=False, in_place=False), path)
     assert ops.retarget_file(filepath=str(path)) == {"FINISHED"}
-    assert "Frame 0 of 'posed'" in app.retargeting.get_notes(group)[0]
+    assert "Frame 0 of 'posed'" in app.retarget.retargeting.get_notes(group)[0]
     assert draw_panels() >= before
     group.notes = "what an edited file may hold"
-    assert app.retargeting.get_notes(group) == []
+    assert app.retarget.retargeting.get_notes(group) == []
     draw_panels()
     bvh.save(make_walk(), path)
     assert ops.retarget_file(filepath=str(path)) == {"FINISHED"}

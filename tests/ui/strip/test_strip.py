@@ -5,10 +5,12 @@ from __future__ import annotations
 import bpy
 import pytest
 
-from motion_matching.app import rig_status, standing, status
-from motion_matching.app.characters import get_active_armature
+from motion_matching.app.character import rig_status
+from motion_matching.app.character.characters import get_active_armature
+from motion_matching.app.database import status
+from motion_matching.app.strip import state
 from motion_matching.ui import classes
-from motion_matching.ui.panel_base import draw_warnings
+from motion_matching.ui.base.panel_base import draw_warnings
 from motion_matching.ui.strip import panel
 from tests.ui.characters import create_character
 from tests.ui.drawn import RecordingLayout, override_region
@@ -19,14 +21,14 @@ def get_standing():
     if obj:
         status.refresh(obj)
         rig_status.refresh(obj)
-    found = standing.get_standing(bpy.context, obj)
+    found = state.get_standing(bpy.context, obj)
     return found.text, [button.label for button in found.buttons]
 
 
 def press(label):
     """Run the operator of a button of the strip, which must be able to."""
     obj = get_active_armature(bpy.context)
-    buttons = standing.get_standing(bpy.context, obj).buttons
+    buttons = state.get_standing(bpy.context, obj).buttons
     button = next(one for one in buttons if one.label == label)
     operator = getattr(bpy.ops.motion_matching, button.operator.partition(".")[2])
     assert operator.poll(), button
@@ -77,7 +79,7 @@ def test_a_warning_is_listed_once_though_strip_and_panel_are_open():
     settings.sources.add().kind = "FILE"
     settings.sources[-1].filepath = "/nowhere/lost.bvh"
     status.refresh(obj)
-    [warning] = standing.get_warnings(obj, "database")
+    [warning] = state.get_warnings(obj, "database")
 
     def draw_panel():
         told = RecordingLayout()

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import motion_matching
-from motion_matching.scene.blender import actions
+from motion_matching.scene.blender.animation import actions
 from motion_matching.ui.tags import drawing as tags_drawing
 from motion_matching.ui.tags import operators as tags_operators
 from tests.ui.characters import create_character

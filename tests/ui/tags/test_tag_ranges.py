@@ -6,10 +6,10 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.app import status
-from motion_matching.app.content import compute_key
-from motion_matching.app.library import get_library
-from motion_matching.app.tag_colors import get_tag_color
+from motion_matching.app.controller.tag_colors import get_tag_color
+from motion_matching.app.database import status
+from motion_matching.app.database.content import compute_key
+from motion_matching.app.database.library import get_library
 from motion_matching.ui.tags import operators as tags_operators
 from motion_matching.ui.tags.properties import suggest_used_names
 from tests.ui.characters import create_character, expect_refusal, override_character

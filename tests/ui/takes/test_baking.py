@@ -11,10 +11,10 @@ import pytest
 
 from motion_matching.app.live import host, performing, steering
 from motion_matching.app.runtime import runtime
-from motion_matching.engine.control import performance
-from motion_matching.live.inputs.keyboard import Keyboard
-from motion_matching.live.inputs.steering import SteeringInput
-from motion_matching.scene.blender import actions
+from motion_matching.engine.performance import performance
+from motion_matching.live.inputs.devices.keyboard import Keyboard
+from motion_matching.live.inputs.devices.steering import SteeringInput
+from motion_matching.scene.blender.animation import actions
 from motion_matching.scene.staging import placements
 from motion_matching.scene.writing import recording
 from tests.scene.keys import read_channels
@@ -208,7 +208,7 @@ def test_selected_characters_are_baked_at_once_each_by_its_own_settings(obj):
 
 @pytest.mark.slow
 def test_characters_that_cannot_are_named_and_the_others_are_done(obj):
-    from motion_matching.app import baking
+    from motion_matching.app.takes import baking
     from motion_matching.ui.takes import operators
 
     other = add_character("Second")
@@ -231,7 +231,7 @@ def test_characters_that_cannot_are_named_and_the_others_are_done(obj):
 
 @pytest.mark.slow
 def test_nothing_is_baked_before_all_are_performed(obj):
-    from motion_matching.app import baking
+    from motion_matching.app.takes import baking
     from motion_matching.ui.takes import operators
 
     other = add_character("Second")

@@ -8,17 +8,18 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.app import comparing, standing
-from motion_matching.app import warnings as app_warnings
 from motion_matching.app.live import host, performing, steering
 from motion_matching.app.runtime import runtime
-from motion_matching.engine.control import performance
-from motion_matching.engine.control.ground import FLAT
-from motion_matching.engine.control.settings import PerformerSettings
+from motion_matching.app.strip import state
+from motion_matching.app.strip import warnings as app_warnings
+from motion_matching.app.takes import comparing
 from motion_matching.engine.errors import MotionMatchingError
-from motion_matching.live.inputs.keyboard import Keyboard
-from motion_matching.live.inputs.steering import SteeringInput
-from motion_matching.scene.blender import actions
+from motion_matching.engine.ground.ground import FLAT
+from motion_matching.engine.performance import performance
+from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.live.inputs.devices.keyboard import Keyboard
+from motion_matching.live.inputs.devices.steering import SteeringInput
+from motion_matching.scene.blender.animation import actions
 from motion_matching.scene.writing import recording
 from tests.scene.keys import read_channels
 from tests.steps import run_steps
@@ -239,14 +240,14 @@ def test_two_takes_are_compared_during_playback(obj):
     assert ops.compare_takes() == {"FINISHED"}
     found = runtime.comparisons[obj.session_uid]
     assert {item.about for item in found.warnings} == {(locked.name,), (free.name,)}
-    shown = standing.get_warnings(obj, "takes")
+    shown = state.get_warnings(obj, "takes")
     assert list(found.warnings) == shown, "they are among the warnings of the tab"
     settings.take_index = 0
     [select] = shown[-1].buttons
     assert ops.select_take(**dict(select.properties)) == {"FINISHED"}
     assert settings.takes[settings.take_index].action.name == shown[-1].about[0]
     app_warnings.dismiss(obj.session_uid, shown[0].identity)
-    assert standing.get_warnings(obj, "takes") == shown[1:]
+    assert state.get_warnings(obj, "takes") == shown[1:]
     assert not any(row.label.startswith(("Jump", "Price")) for row in found.rows)
     assert get_numbers("Foot Slide")[0] > slides[0]
 

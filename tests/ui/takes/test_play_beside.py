@@ -6,15 +6,16 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.app import beside, controller_presets
+from motion_matching.app.controller import controller_presets
 from motion_matching.app.runtime import runtime
-from motion_matching.engine import presets
-from motion_matching.engine.control.settings import PerformerSettings
+from motion_matching.app.takes import playing_beside
+from motion_matching.engine.building.build import BuildSettings, build
 from motion_matching.engine.database import database as databases
-from motion_matching.engine.database.build import BuildSettings, build
-from motion_matching.engine.database.sources import Source
 from motion_matching.engine.errors import SettingsError
-from motion_matching.scene.blender import actions
+from motion_matching.engine.files import presets
+from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.sources.sources import Source
+from motion_matching.scene.blender.animation import actions
 from motion_matching.ui.takes import drawing
 from tests.demo import generate_clips
 from tests.scene.staging.test_skin import resize
@@ -217,7 +218,7 @@ def test_it_ends_with_what_it_shows(obj):
     settings.take_index = 0
     ops.play_beside()
     bpy.data.actions.remove(settings.takes[1].action)
-    beside.follow_changes()
+    playing_beside.follow_changes()
     assert runtime.beside is None
     settings.compare_by = "SETTINGS"
     ops.play_beside()

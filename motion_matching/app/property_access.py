@@ -1,0 +1,87 @@
+"""Edit items of lists that may come from a linked file.
+
+In a library override, Blender finds those again by their names: each name is given once, and stays.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import bpy
+
+from ..engine.errors import SettingsError
+from ..engine.names import to_readable
+
+if TYPE_CHECKING:
+    from bpy.types import bpy_prop_collection_idprop as Items  # noqa: N812  # a class
+if TYPE_CHECKING:
+    from ..ui.properties import MotionMatchingSettings
+
+Item = TypeVar("Item")
+
+
+def add(items: Items[Item], name: str) -> Item:
+    """Add an item of that name to the end of a list. A name that another item has gets a number."""
+    named: Any = items
+    name = to_readable(name)
+    taken = {item.name for item in named}
+    number, free = 0, name
+    while free in taken:
+        number += 1
+        free = f"{name}.{number:03d}"
+    item = named.add()
+    item.name = free
+    new: Item = item
+    return new
+
+
+def move(items: Items[Any], index: int, to: int, what: str) -> None:
+    """Move an item of a list. SettingsError if it comes from a linked file."""
+    try:
+        items.move(index, to)
+    except TypeError:
+        text = f"{what} comes from a linked file, and can be moved only there."
+        raise SettingsError(text) from None
+
+
+def remove(items: Items[Any], index: int, what: str) -> None:
+    """Remove an item of a list. SettingsError if it comes from a linked file."""
+    try:
+        items.remove(index)
+    except TypeError:
+        text = f"{what} comes from a linked file, and can be removed only there."
+        raise SettingsError(text) from None
+
+
+def clamp_index(items: Items[Any], index: int) -> int:
+    """Return an index that a list has, the nearest; 0 if it is empty."""
+    return max(0, min(index, len(items) - 1))
+
+
+def get_active(items: Items[Item], index: int) -> Item | None:
+    """Return the active item of a list, or None."""
+    return items[index] if 0 <= index < len(items) else None
+
+
+def has_active(items: Items[Item], index: int) -> bool:
+    """Return whether a list has an active item, without Blender going through those before it."""
+    return 0 <= index < len(items)
+
+
+def settings_of(obj: bpy.types.Object | bpy.types.ID) -> MotionMatchingSettings:
+    """Return the settings of a character, given its armature object."""
+    owner: Any = obj
+    settings: MotionMatchingSettings = owner.motion_matching
+    return settings
+
+
+def armature_of(obj: bpy.types.Object) -> bpy.types.Armature:
+    """Return the armature of an armature object."""
+    armature: Any = obj.data
+    result: bpy.types.Armature = armature
+    return result
+
+
+def to_plain_value(value: Any) -> Any:
+    """Return a property's value without the noise of its 32 bits."""
+    return round(value, 6) if isinstance(value, float) else value

@@ -1,0 +1,123 @@
+"""Variants of a take: what it performs, with other settings, by another method or database.
+
+Nothing is baked: a variant is a take of the engine, which is measured, or seen beside the first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import NamedTuple
+
+import bpy
+
+from ...engine.control.rollout import Take
+from ...engine.database import database as databases
+from ...engine.database.database import Database
+from ...engine.errors import SettingsError
+from ...engine.performance.performance import Performance
+from ...engine.performance.settings import BY_DATA
+from ...engine.progress import ReportProgress
+from ...engine.takes import baking
+from ...engine.takes import takes as engine_takes
+from ...scene.blender.handle import Handle
+from ..character.characters import get_armature
+from ..controller import controller_presets
+from ..controller.training import ChosenMethod
+from ..database.build import load_or_build_steps
+from ..property_access import settings_of
+from ..settings import get_performer_settings
+from ..steps import Steps, run_in_background_steps
+from .take_actions import (
+    TakePart,
+    find_take_action,
+    join_takes,
+    perform_steps,
+    read_parts_on_ground,
+)
+
+_LOADING = "Loading the database"
+
+
+class TakeVariant(NamedTuple):
+    """A take that was performed once more: the ticks of all its parts, with what, and its name."""
+
+    take: Take
+    database: Database
+    name: str
+
+
+def perform_variant_steps(obj: bpy.types.Object, take: Handle, kind: str) -> Steps[TakeVariant]:
+    """Perform a take of an armature once more, with one thing changed; feet are planted as baked.
+
+    `kind` is 'SETTINGS' for the present settings and method, 'METHOD' for the method that did not
+    make it, and 'PRESET' and 'DATABASE' for the controller preset and the file that the armature's
+    settings name. Raises SettingsError if the take is gone, the preset or the file is missing, or a
+    field was not trained for a requested tag, and DatabaseError if the file is no database.
+    """
+    uid = obj.session_uid
+    database = yield from load_or_build_steps(obj)
+    obj = get_armature(uid)
+    settings = get_performer_settings(obj, database)
+    parts = list(read_parts_on_ground(obj, find_take_action(take)))
+    if kind == "SETTINGS":
+        chosen, name = ChosenMethod.from_object(obj), "Current Settings"
+        parts = [_change(part, settings={}, changes=()) for part in parts]
+    elif kind == "PRESET":
+        chosen = ChosenMethod.from_name(parts[0].performance.method)
+        preset = controller_presets.find_file(settings_of(obj).compare_preset)
+        settings = controller_presets.apply_to(settings, preset)
+        name = bpy.path.display_name(preset.stem, title_case=True)
+        parts = [_change(part, settings={}, changes=()) for part in parts]
+    elif kind == "METHOD":
+        is_field = bool(parts[0].performance.method)
+        chosen = ChosenMethod(False) if is_field else ChosenMethod.from_training(obj)
+        name = "Motion Matching" if is_field else "Motion Field"
+    else:
+        method = ChosenMethod.from_name(parts[0].performance.method)
+        chosen = replace(method, file=None)  # its values belong to the other data
+        path = find_database_file(obj)
+        name, own = path.stem, database
+        database = yield from run_in_background_steps(lambda _: databases.load(path), _LOADING)
+        settings = engine_takes.make_default_settings(database)
+        parts = [_suit(part, own, database) for part in parts]
+    made = yield from perform_steps(database, settings, parts, chosen)
+    joined = join_takes(parts, made, database)
+
+    def plant(_: ReportProgress) -> Take:
+        if not joined.settings["foot_lock"]:
+            return joined
+        return baking.bake_feet(joined, database, baking.find_contact_ranges(joined, database))
+
+    planted = yield from run_in_background_steps(plant, "Planting feet")
+    return TakeVariant(planted, database, name)
+
+
+def find_database_file(obj: bpy.types.Object) -> Path:
+    """Return the database to compare a character with. SettingsError if none is named, or gone."""
+    given = settings_of(obj).compare_database
+    if not given:
+        raise SettingsError("No database to compare with is chosen; choose a file in 'Database'.")
+    path = Path(bpy.path.abspath(given, library=obj.library))
+    if not path.is_file():
+        text = f"The database to compare with, '{path}', does not exist"
+        raise SettingsError(f"{text}; choose another file in 'Database'.")
+    return path
+
+
+def _change(part: TakePart, **changes: object) -> TakePart:
+    changed: Performance = replace(part.performance, **changes)  # type: ignore[arg-type]
+    return part._replace(performance=changed)
+
+
+def _suit(part: TakePart, own: Database, other: Database) -> TakePart:
+    """Return a part with the settings that are not of its own data: speeds, and maybe weights."""
+    others = own.schema != other.schema
+    removed = {*BY_DATA, *(("weights",) if others else ())}
+    performed = part.performance
+    changes = tuple(
+        (tick, {key: value for key, value in change.items() if key not in removed})
+        for tick, change in performed.changes
+    )
+    kept = {key: value for key, value in performed.settings.items() if key not in removed}
+    return _change(part, settings=kept, changes=changes)

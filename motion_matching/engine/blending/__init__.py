@@ -1,0 +1,10 @@
+"""Jumps from frame to frame: what they cost, and how their offsets fade."""
+
+from typing import TYPE_CHECKING
+
+from ..lazy import load_on_use
+
+if TYPE_CHECKING:
+    from . import inertialization, jump, jump_fade, jump_price, leap_easing, transition_cost
+else:
+    __getattr__ = load_on_use(__name__)

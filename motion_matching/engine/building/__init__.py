@@ -1,0 +1,10 @@
+"""Build databases, tag them again, and say what they lack."""
+
+from typing import TYPE_CHECKING
+
+from ..lazy import load_on_use
+
+if TYPE_CHECKING:
+    from . import build, demo_clips, missing_motion, published_build, retagging, unmended
+else:
+    __getattr__ = load_on_use(__name__)

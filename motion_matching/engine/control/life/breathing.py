@@ -1,0 +1,235 @@
+"""Breathe and shift the weight while a stance is held, so that a body which no data moves is alive.
+
+A layer on the pose that is played, as a look is. Hips, chest and head move by some millimetres
+along waves that never repeat; legs bend so that their feet stay exactly where the pose has them.
+Feet that are planted elsewhere draw the hips down: a leg that is nearly straight would not get
+there otherwise, as it gives way softly, and its foot would rise and sink with each breath.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...legs.legs import Joint, LegGeometry, bend, compute_world_joints
+from ...legs.two_bones import turn_limb
+from ...maths.rotations.scalar_quat import Quaternion, Vector, inv_mul, mul, mul_vec
+from ...maths.springs import spring
+from ...settings import tune
+from .looking import Gaze
+
+_NOTHING = 1e-5  # of the whole movement, which no eye sees
+_NEVER: Quaternion = (1.0, 0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class BreathingAmounts:
+    """How far a body of people's size moves at most, how often, and how soon that begins."""
+
+    breath_least: float = tune(3.0, "s", "20 breaths a minute, the quickest of a healthy adult")
+    breath_most: float = tune(5.0, "s", "12 breaths a minute, the slowest of a healthy adult")
+    shift_least: float = tune(2.6, "s", "a quicker sway looks nervous")
+    shift_most: float = tune(6.0, "s", "a slower one looks frozen within a cut of some seconds")
+    side: float = tune(0.006, "m", "quiet standing sways by about a centimetre from side to side")
+    ahead: float = tune(0.004, "m", "and by less back and forth")
+    sink: float = tune(0.003, "m", "knees give way as weight shifts, and legs do not overstretch")
+    lift: float = tune(0.0015, "m", "the trunk rises with a breath")
+    chest: float = tune(0.010, "rad", "lifts shoulders by 3 mm, as a quiet breath does")
+    twist: float = tune(0.012, "rad", "moves hands by 3 to 5 mm")
+    roll: float = tune(0.006, "rad", "the hip of the leg that bears the weight rises by 1 mm")
+    head: float = tune(0.3, "share", "eyes keep to what they see, so a head moves less")
+    lowest: float = tune(0.05, "m", "hips that come down by more crouch; a foot should step")
+    settle: float = tune(0.12, "s", "halflife of coming down: follows a breath within 0.2 s")
+    begin: float = tune(0.4, "s", "halflife in which it begins, as what is held still settles")
+    end: float = tune(0.12, "s", "halflife in which it ends, within a first step")
+
+
+AMOUNTS = BreathingAmounts()
+
+
+class _Wave:
+    """A value that swings between 0 and 1, in times and to heights of its own each time."""
+
+    def __init__(self, rng: np.random.Generator, least: float, most: float) -> None:
+        self._rng, self._half = rng, (0.5 * least, 0.5 * most)
+        self._start, self._goal, self._age, self._seconds = 0.5, 0.5, 0.0, 0.0
+        self._is_high = bool(rng.random() < 0.5)
+
+    def advance(self, dt: float) -> float:
+        """Return the value after some seconds."""
+        self._age += dt
+        if self._age >= self._seconds:
+            self._age -= self._seconds
+            self._seconds = float(self._rng.uniform(*self._half))
+            self._is_high = not self._is_high
+            self._start, inner = self._goal, 0.35 * float(self._rng.random())
+            self._goal = 1.0 - inner if self._is_high else inner
+        share = 0.5 - 0.5 * math.cos(math.pi * min(self._age / self._seconds, 1.0))
+        return self._start + (self._goal - self._start) * share
+
+
+class Breathing:
+    """Moves the held poses of a character, whose bones have `parents`, from a seed."""
+
+    def __init__(
+        self, parents: np.ndarray, hips: int, legs: Sequence[LegGeometry], gaze: Gaze | None
+    ) -> None:
+        self._parents, self._hips, self._legs = parents.tolist(), hips, tuple(legs)
+        self._trunk = _find_trunk(gaze)
+        self._size = legs[0].size if legs else 1.0
+        self._slowness = legs[0].slowness if legs else 1.0
+        self.reset(0)
+
+    def reset(self, seed: int) -> None:
+        """Stand still, and breathe from a seed when a pose is held."""
+        breath = AMOUNTS.breath_least, AMOUNTS.breath_most
+        shift = AMOUNTS.shift_least, AMOUNTS.shift_most
+        times = (breath, shift, shift, shift)
+        self._waves = [
+            _Wave(np.random.default_rng([seed, number]), *time) for number, time in enumerate(times)
+        ]
+        self._share, self._rate = 0.0, 0.0
+        self.spare = [0.0] * len(self._legs)  # metres by which legs are bent more than in the pose
+        self._drop, self._drop_rate = 0.0, 0.0  # metres by which the hips come down to reach plants
+
+    def apply(
+        self,
+        pose: np.ndarray,
+        plants: Sequence[Vector | None] | None,
+        amount: float,
+        buffer: float,
+        dt: float,
+    ) -> None:
+        """Move a pose (7, B), which is held or not any more, by an amount, 1 being usual.
+
+        Where it is held, `plants` (L,) are the places in the world at which toes are planted, None
+        for those that are not. Legs stay `buffer` metres short of straight.
+        """
+        goal = 0.0 if plants is None else amount
+        if plants is None and max(self._share, self._drop) < _NOTHING:
+            self._share = self._rate = self._drop = self._drop_rate = 0.0
+            self.spare = [0.0] * len(self._legs)
+            return
+        dt /= self._slowness
+        halflife = AMOUNTS.end if plants is None else AMOUNTS.begin
+        self._share, self._rate = spring(self._share, self._rate, goal, halflife, dt)
+        breath, *shifts = (self._share * (2.0 * wave.advance(dt) - 1.0) for wave in self._waves)
+        side, ahead, twist = shifts
+        before = [self._compute_leg(pose, leg) for leg in self._legs]
+        trunk = self._compute_trunk(pose)
+        self._move_hips(pose, side, ahead, breath)
+        self._lower_hips(pose, plants or (), before, dt)
+        self._turn_trunk(pose, trunk, breath, twist)
+        for k, (leg, joints) in enumerate(zip(self._legs, before, strict=True)):
+            _hold_foot(pose, leg, joints, self._compute_leg(pose, leg), buffer)
+            bent = _measure_reach(leg, self._compute_leg(pose, leg))
+            self.spare[k] = max(_measure_reach(leg, joints) - bent, 0.0)
+
+    def _compute_leg(self, pose: np.ndarray, leg: LegGeometry) -> list[Joint]:
+        """Return the joints of a leg's chain as the character sees them, each after its parent."""
+        bones = pose.take(leg.chain, axis=1).T.tolist()
+        return compute_world_joints([0.0, 0.0, 0.0, *_NEVER], bones, range(len(bones)))
+
+    def _compute_chain(self, pose: np.ndarray, bone: int) -> Quaternion:
+        """Return the rotation of a bone as the character sees it."""
+        turn = _NEVER
+        while bone > 0:
+            w, x, y, z = pose[3:, bone].tolist()
+            turn, bone = mul((w, x, y, z), turn), self._parents[bone]
+        return turn
+
+    def _compute_trunk(self, pose: np.ndarray) -> list[Quaternion]:
+        """Return how the bones of the trunk are turned that are moved."""
+        return [self._compute_chain(pose, bone) for bone in self._trunk]
+
+    def _move_hips(self, pose: np.ndarray, side: float, ahead: float, breath: float) -> None:
+        up = AMOUNTS.lift * breath - AMOUNTS.sink * self._share
+        self._shift_hips(pose, AMOUNTS.side * side, AMOUNTS.ahead * ahead, up)
+        above = self._compute_chain(pose, self._parents[self._hips])
+        hips = self._compute_chain(pose, self._hips)
+        rolled = mul(_turn(AMOUNTS.roll * side, (0.0, 1.0, 0.0)), hips)
+        pose[3:, self._hips] = inv_mul(above, rolled)
+
+    def _shift_hips(self, pose: np.ndarray, *way: float) -> None:
+        """Shift the hips along the character's axes, in metres of a body of people's size."""
+        x, y, z = (self._size * part for part in way)
+        w, a, b, c = self._compute_chain(pose, self._parents[self._hips])
+        pose[:3, self._hips] += mul_vec((w, -a, -b, -c), (x, y, z))
+
+    def _lower_hips(
+        self,
+        pose: np.ndarray,
+        plants: Sequence[Vector | None],
+        before: Sequence[list[Joint]],
+        dt: float,
+    ) -> None:
+        """Bring the hips down until no leg has to stretch further than it did `before`."""
+        drop = 0.0
+        for leg, joints, plant in zip(self._legs, before, plants, strict=False):
+            if plant is not None:
+                goal = _find_ankle(leg, joints, _localize(pose, plant))
+                reach = _measure_reach(leg, joints)
+                x, y, z = self._compute_leg(pose, leg)[leg.thigh + 1][0]
+                level = math.hypot(x - goal[0], y - goal[1])
+                drop = max(drop, z - goal[2] - math.sqrt(max(reach**2 - level**2, 0.0)))
+        drop = min(drop / self._size, AMOUNTS.lowest)
+        self._drop, self._drop_rate = spring(self._drop, self._drop_rate, drop, AMOUNTS.settle, dt)
+        self._shift_hips(pose, 0.0, 0.0, -self._drop)
+
+    def _turn_trunk(
+        self, pose: np.ndarray, trunk: list[Quaternion], breath: float, twist: float
+    ) -> None:
+        """Turn the chest with a breath, and what is above it less."""
+        for bone, attitude, share in zip(self._trunk, trunk, (1.0, AMOUNTS.head), strict=False):
+            lean = _turn(share * AMOUNTS.chest * breath, (1.0, 0.0, 0.0))
+            turn = _turn(share * AMOUNTS.twist * twist, (0.0, 0.0, 1.0))
+            above = self._compute_chain(pose, self._parents[bone])
+            pose[3:, bone] = inv_mul(above, mul(turn, mul(lean, attitude)))
+
+
+def _find_trunk(gaze: Gaze | None) -> tuple[int, ...]:
+    """Return the chest and the bone above it, if the chest turns without turning a leg."""
+    if gaze is None or not gaze.has_spine:
+        return ()
+    return gaze.chain[gaze.chest - 1 : gaze.chest + 1]
+
+
+def _turn(angle: float, axis: tuple[float, float, float]) -> Quaternion:
+    c, s = math.cos(0.5 * angle), math.sin(0.5 * angle)
+    return c, s * axis[0], s * axis[1], s * axis[2]
+
+
+def _measure_reach(leg: LegGeometry, joints: Sequence[Joint]) -> float:
+    return math.dist(joints[leg.thigh + 1][0], joints[leg.foot + 1][0])
+
+
+def _localize(pose: np.ndarray, place: Vector) -> Vector:
+    """Return a place in the world as the character of a pose (7, B) sees it."""
+    x, y, z, w, *axis = pose[:, 0].tolist()
+    a, b, c = axis
+    return mul_vec((w, -a, -b, -c), (place[0] - x, place[1] - y, place[2] - z))
+
+
+def _find_ankle(leg: LegGeometry, joints: Sequence[Joint], plant: Vector) -> Vector:
+    """Return where an ankle is whose toe is planted, with the heel on the floor or above."""
+    (x, y, z), (tx, ty, tz) = joints[leg.foot + 1][0], joints[-1][0]
+    up = max(z - tz, leg.foot_height - leg.toe_height)
+    return plant[0] + x - tx, plant[1] + y - ty, plant[2] + up
+
+
+def _hold_foot(
+    pose: np.ndarray, leg: LegGeometry, before: list[Joint], now: list[Joint], buffer: float
+) -> None:
+    """Bend a leg of a pose (7, B) so that its foot is where it was before."""
+    (_, above_hip), (root, hip) = now[leg.thigh : leg.thigh + 2]
+    (_, above_knee), knee = now[leg.shin : leg.shin + 2]
+    (_, above_ankle), (ankle, _) = now[leg.foot : leg.foot + 2]
+    goal, attitude = before[leg.foot + 1]
+    whole, lower, _ = bend(root, knee, ankle, goal, leg.hinge, buffer)
+    rotations = above_hip, hip, above_knee, knee[1], above_ankle
+    bones = (leg.chain[k] for k in (leg.thigh, leg.shin, leg.foot))
+    for bone, rotation in zip(bones, turn_limb(rotations, whole, lower, attitude), strict=True):
+        pose[3:, bone] = rotation

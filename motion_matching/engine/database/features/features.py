@@ -1,0 +1,468 @@
+"""Features to compare frames by: schemas of features, their values, normalization and weights."""
+
+from __future__ import annotations
+
+import math
+import re
+import reprlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ...body.rig import Roles
+from ...errors import SettingsError
+from ...files import presets
+from ...maths import planar
+from ...settings import LARGEST, is_number
+from ...skeleton.skeleton import Skeleton
+from .bone_features import (
+    compute_character_directions,
+    compute_character_positions,
+    compute_character_turning,
+    compute_character_velocity,
+    compute_contact,
+    compute_next_contact,
+)
+from .fade_features import DEFAULT_TIMES, FADE_KINDS, LONGEST_FADE, FadeTimes, combine
+from .motion_table import MotionTable, sample_track, sample_values
+
+FOOT_KINDS = ("foot_contact", "foot_next_contact")  # one number each
+# of bones, at any times
+TIMED_KINDS = (
+    "bone_position",
+    "bone_velocity",
+    "bone_direction",
+    "bone_angular_velocity",
+    *FOOT_KINDS,
+)
+BONE_KINDS = (*TIMED_KINDS, *FADE_KINDS)
+TRAJECTORY_KINDS = (
+    "trajectory_position",
+    "trajectory_direction",
+    "trajectory_velocity",
+    "trajectory_height",
+)
+NUMBER_KINDS = (*FOOT_KINDS, "trajectory_height")
+# to the side, ahead and up; the ground is 'xy', and trajectories lie on it
+AXES = ("xyz", "xy", "x", "y", "z", "xz", "yz")
+_TRAJECTORY_AXES = ("xy", "x", "y", "xyz")
+NORMALIZATIONS = ("feature", "dimension", "none")
+DIFFERENCES = ("squared", "absolute")
+BEYOND_RANGE = ("extrapolate", "hold")
+_KEYS = {"kind", "bone", "times", "weight", "axes", "time"}
+_CONSTANT_TOLERANCE = 1e-5
+_LEVEL = 0.02  # metres: ground that rises by less is level
+_SWAY = math.radians(10.0)  # by which hips turn in a step (Perry): in clips that go straight, too
+_FARTHEST_TIME = 60.0  # seconds
+_MOST_DIMENSIONS = 1000  # each is a number for every frame
+_LEG_ROLE = re.compile(r"(left|right)(\d*)_(thigh|shin|foot|toe)")
+
+
+@dataclass(frozen=True)
+class Feature:
+    """One entry of a schema.
+
+    A bone kind names a role ('hips', 'head', 'left_foot', …) or a bone, a foot kind one of a
+    leg. A trajectory kind lists `times` in seconds, negative ones in the past; bones may have them
+    too, and are compared as they are now without. `axes` are those of the character that count: 'x'
+    to its side, 'y' ahead, and the height 'z'. `weight` scales the normalized values. `time` is in
+    how many seconds a jump fades for a kind that depends on it, 0 for as many as it does in play.
+    """
+
+    kind: str
+    bone: str = ""
+    times: tuple[float, ...] = ()
+    weight: float = 1.0
+    axes: str = "xyz"
+    time: float = 0.0
+
+    @property
+    def size(self) -> int:
+        """How many numbers it is at one time."""
+        return 1 if self.kind in NUMBER_KINDS else len(self.axes)
+
+    @property
+    def dimensions(self) -> int:
+        return self.size * max(len(self.times), 1)
+
+    @property
+    def columns(self) -> list[int]:
+        """Which of the three directions, or of one number, its values are."""
+        return [0] if self.kind in NUMBER_KINDS else ["xyz".index(axis) for axis in self.axes]
+
+    @property
+    def group(self) -> str:
+        """What it belongs to: the 'past' if all its times do, else the 'path' or the 'pose'."""
+        if self.times and max(self.times) < 0.0:
+            return "past"
+        return "path" if self.kind in TRAJECTORY_KINDS else "pose"
+
+    @property
+    def label(self) -> str:
+        times = (f"{t:+.2f}s" for t in self.times)
+        axes = [] if self.axes in ("xyz", "xy") else [self.axes]
+        return " ".join([self.kind, *([self.bone] if self.bone else []), *axes, *times])
+
+
+@dataclass(frozen=True)
+class Schema:
+    """An ordered list of features, how they are normalized, and how their differences add up.
+
+    `normalization` 'feature' divides all dimensions of a feature by their mean deviation (Holden),
+    'dimension' divides each by its own (notebook), and 'none' compares metres, metres a second and
+    directions as they are (article 004). `beyond_range` says where a trajectory leads
+    after the end of a clip: it goes on as the clip ended ('extrapolate'), or stays where the clip
+    ended ('hold').
+
+    `difference` 'squared' adds up the squares of weighted differences. 'absolute' adds up their
+    lengths (article 004): one length for each vector, which is a feature at one time.
+    """
+
+    features: tuple[Feature, ...]
+    normalization: str = "feature"
+    beyond_range: str = "extrapolate"
+    difference: str = "squared"
+
+    @property
+    def dimensions(self) -> int:
+        return sum(feature.dimensions for feature in self.features)
+
+    @property
+    def slices(self) -> list[slice]:
+        """Where the values of each feature lie among the dimensions."""
+        counts = [feature.dimensions for feature in self.features]
+        ends = np.cumsum(counts).tolist()
+        return [slice(end - count, end) for end, count in zip(ends, counts, strict=True)]
+
+    @property
+    def vectors(self) -> list[slice]:
+        """Where each vector lies among the dimensions: a feature at one of its times."""
+        return [
+            slice(start, start + feature.size)
+            for feature, dimensions in zip(self.features, self.slices, strict=True)
+            for start in range(dimensions.start, dimensions.stop, feature.size)
+        ]
+
+    @property
+    def power(self) -> int:
+        """With which power of its weight the cost of a feature grows."""
+        return 2 if self.difference == "squared" else 1
+
+    @property
+    def weights(self) -> np.ndarray:
+        """Weight of each dimension (D,)."""
+        counts = [feature.dimensions for feature in self.features]
+        return np.repeat([f.weight for f in self.features], counts).astype(np.float32)
+
+    @property
+    def trajectory_times(self) -> tuple[float, ...]:
+        """The times in seconds at which trajectories are compared, in order."""
+        ahead = (f.times for f in self.features if f.kind in TRAJECTORY_KINDS)
+        return tuple(sorted({time for times in ahead for time in times}))
+
+    @property
+    def future(self) -> float:
+        """Seconds of future that a frame needs."""
+        return max((t for f in self.features for t in f.times if t > 0), default=0.0)
+
+    @property
+    def past(self) -> float:
+        """Seconds of past that a frame needs."""
+        return -min((t for f in self.features for t in f.times if t < 0), default=0.0)
+
+    def with_weights(self, weights: Sequence[float]) -> Schema:
+        """Return the same schema with other weights, one for each feature; SettingsError if not."""
+        count = len(self.features)
+        if len(weights) != count:
+            raise SettingsError(
+                f"There are {count} features but {len(weights)} weights; give one for each."
+            )
+        pairs = zip(self.features, weights, strict=True)
+        return replace(self, features=tuple(replace(f, weight=float(w)) for f, w in pairs))
+
+    @property
+    def legs(self) -> tuple[str, ...]:
+        """The legs that features name by role, such as 'left' and 'left2'."""
+        found = (_LEG_ROLE.fullmatch(feature.bone) for feature in self.features)
+        return tuple(dict.fromkeys(match[1] + match[2] for match in found if match))
+
+    def with_all_legs(self, legs: Sequence[str]) -> Schema:
+        """Return the schema with what it has of 'left' and 'right' for further `legs`, too.
+
+        All legs together weigh as much as the first two did. A schema that names further legs
+        itself stays as it is.
+        """
+        sides = {
+            leg: [other for other in legs if other.rstrip("0123456789") == leg] for leg in legs
+        }
+        if not set(self.legs) <= {"left", "right"} or not any(len(s) > 1 for s in sides.values()):
+            return self
+        features: list[Feature] = []
+        for feature in self.features:
+            match = _LEG_ROLE.fullmatch(feature.bone)
+            same = [feature.bone] if match is None else sides.get(match[1], [match[1]])
+            # so that the costs of all together are those of one
+            weight = feature.weight / len(same) ** (1.0 / self.power)
+            part = "" if match is None else f"_{match[3]}"
+            features += [replace(feature, bone=leg + part, weight=weight) for leg in same]
+        return replace(self, features=tuple(features))
+
+    @property
+    def has_heights(self) -> bool:
+        """Whether it compares how far the ground rises."""
+        return any(feature.kind == "trajectory_height" for feature in self.features)
+
+    def with_heights(self) -> Schema:
+        """Return the schema with how far the ground rises ahead, at the times of its trajectory.
+
+        One that compares such heights, or no trajectory, stays as it is.
+        """
+        times = tuple(time for time in self.trajectory_times if time > 0.0)
+        if not times or self.has_heights:
+            return self
+        heights = Feature("trajectory_height", times=times, axes="xy")
+        return replace(self, features=(*self.features, heights))
+
+    def to_dict(self) -> dict[str, Any]:
+        data = asdict(self)
+        for feature in data["features"]:
+            if not feature["time"]:  # earlier versions know of none
+                del feature["time"]
+        if self.difference == "squared":  # and of no other
+            del data["difference"]
+        return data
+
+    def to_comparison_data(self) -> dict[str, Any]:
+        """Return what frames are compared by as JSON data, without weights and order."""
+        features = sorted(
+            [f.kind, f.bone, f.times, f.axes, *([f.time] if f.time else [])] for f in self.features
+        )
+        return self.to_dict() | {"features": features}
+
+
+def schema_from_dict(data: Mapping[str, Any], where: str = "the feature preset") -> Schema:
+    """Read a schema from JSON data. SettingsError says what is wrong and `where`."""
+    entries = data.get("features")
+    if not isinstance(entries, (list, tuple)) or not entries:
+        raise SettingsError(f"{where} has no list 'features'; give at least one feature.")
+    choices = {
+        "normalization": NORMALIZATIONS,
+        "beyond_range": BEYOND_RANGE,
+        "difference": DIFFERENCES,
+    }
+    chosen = {name: data.get(name, known[0]) for name, known in choices.items()}
+    for name, known in choices.items():
+        if chosen[name] not in known:
+            raise SettingsError(
+                f"{where} asks for {name} '{chosen[name]}'; use one of {', '.join(known)}."
+            )
+    schema = Schema(tuple(_feature_from_dict(entry, where) for entry in entries), **chosen)
+    if schema.dimensions > _MOST_DIMENSIONS:
+        raise SettingsError(
+            f"{where} has features of {schema.dimensions} dimensions; give fewer of them, or fewer "
+            f"times, so that there are {_MOST_DIMENSIONS} at most."
+        )
+    return schema
+
+
+def _feature_from_dict(entry: Any, where: str) -> Feature:
+    if not isinstance(entry, Mapping):
+        raise SettingsError(
+            f"{where} has the feature {reprlib.repr(entry)}; give an object with at least a 'kind'."
+        )
+    if unknown := sorted(set(entry) - _KEYS):
+        known = ", ".join(sorted(_KEYS))
+        raise SettingsError(
+            f"{where} has a feature with '{unknown[0]}'; known entries are {known}."
+        )
+    kind = entry.get("kind")
+    if kind not in BONE_KINDS + TRAJECTORY_KINDS:
+        kinds = ", ".join(BONE_KINDS + TRAJECTORY_KINDS)
+        raise SettingsError(f"{where} has a feature of kind '{kind}'; use one of {kinds}.")
+    axes = entry.get("axes", "xyz" if kind in BONE_KINDS else "xy")
+    known_axes = AXES if kind in BONE_KINDS else _TRAJECTORY_AXES
+    if axes not in known_axes:
+        raise SettingsError(
+            f"{where} has a {kind} with axes {reprlib.repr(axes)}; use one of "
+            f"{', '.join(known_axes)}."
+        )
+    weight = entry.get("weight", 1.0)
+    if not is_number(weight) or not 0 <= weight <= LARGEST:
+        raise SettingsError(
+            f"{where} has a {kind} with weight {reprlib.repr(weight)}; a weight is a number from 0 "
+            f"to {LARGEST:g}."
+        )
+    bone, times = entry.get("bone", ""), entry.get("times", ())
+    if kind in BONE_KINDS and (not bone or not isinstance(bone, str)):
+        raise SettingsError(
+            f"{where} has a {kind} that needs a bone; name one, or a role such as 'left_foot'."
+        )
+    if kind in FADE_KINDS and times:
+        raise SettingsError(
+            f"{where} has a {kind} with times; leave them out: it is of a jump now."
+        )
+    listed = isinstance(times, (list, tuple))
+    near = listed and all(is_number(time) and abs(time) <= _FARTHEST_TIME for time in times)
+    if kind in BONE_KINDS and not near:
+        raise SettingsError(
+            f"{where} has a {kind} with times {reprlib.repr(times)}; list seconds, up to "
+            f"{_FARTHEST_TIME:g}, such as [-0.2, 0.0], or none for the present."
+        )
+    near = near and bool(times)
+    if kind in TRAJECTORY_KINDS and (bone or not near):
+        raise SettingsError(
+            f"{where} has a {kind} that needs times and no bone; list seconds, up to "
+            f"{_FARTHEST_TIME:g}, such as [0.33, 0.67, 1.0]."
+        )
+    time = entry.get("time", 0.0)
+    if not is_number(time) or not 0 <= time <= (LONGEST_FADE if kind in FADE_KINDS else 0):
+        raise SettingsError(
+            f"{where} has a {kind} with time {reprlib.repr(time)}; give seconds from 0 to "
+            f"{LONGEST_FADE:g}, and only to {' or '.join(FADE_KINDS)}."
+        )
+    return Feature(kind, bone, tuple(map(float, times)), float(weight), axes, float(time))
+
+
+def load_schema(name: str) -> Schema:
+    """Load a shipped feature preset by name, or a JSON file by path."""
+    return schema_from_dict(presets.load("features", name), f"The feature preset '{name}'")
+
+
+def compute_features(
+    schema: Schema, table: MotionTable, fade_times: FadeTimes = DEFAULT_TIMES
+) -> np.ndarray:
+    """Return raw feature values (D, N), float32, in the frame of each frame's simulation bone.
+
+    Positions are in metres. Velocities are those in the world, in metres per second, seen from the
+    character; turns are in radians per second. Directions are unit vectors on the ground. Contacts
+    are from 0 in the air to 1, and next ones in seconds. Bones at other times are seen from the
+    character as it is then. Jumps fade within `fade_times`, unless a feature has a time of its own.
+    """
+    count = len(table.track)
+    values = np.empty((schema.dimensions, count), np.float32)
+    positions: dict[int, np.ndarray] = {}
+    for feature, dimensions in zip(schema.features, schema.slices, strict=True):
+        if feature.kind in TRAJECTORY_KINDS:
+            trajectory = _compute_trajectory(table, feature, schema.beyond_range)
+            values[dimensions] = trajectory.reshape(count, -1).T
+            continue
+        bone = find_role_bone(feature.bone, table.roles, table.skeleton)
+        if feature.kind in FOOT_KINDS:
+            leg = find_leg(bone, table.roles, feature.bone)
+            compute = compute_contact if feature.kind == "foot_contact" else compute_next_contact
+            value = compute(table, leg)[:, None]
+        elif feature.kind == "bone_angular_velocity":
+            value = compute_character_turning(table, bone)
+        elif feature.kind == "bone_direction":
+            value = compute_character_directions(table, bone)
+        else:
+            if bone not in positions:
+                positions[bone] = compute_character_positions(table, bone)
+            value = positions[bone]
+        if feature.kind in ("bone_velocity", *FADE_KINDS):
+            velocity = compute_character_velocity(table, value)
+            time = feature.kind in FADE_KINDS and fade_times.get(feature.kind, feature.time)
+            value = combine(feature.kind, value, velocity, time) if time else velocity
+        value = value[:, feature.columns]
+        moments = [sample_values(table, value, time) for time in feature.times] or [value]
+        values[dimensions] = np.hstack(moments).T
+    return values
+
+
+def find_role_bone(name: str, roles: Roles, skeleton: Skeleton) -> int:
+    """Return the index of the bone with that role or name. SettingsError if there is none."""
+    bone = roles.to_names(skeleton).get(name, name)
+    if bone in skeleton.names:
+        return skeleton.index(bone)
+    raise SettingsError(
+        f"The features name '{name}', which is neither a role nor a bone of this skeleton; choose "
+        "another."
+    )
+
+
+def find_leg(bone: int, roles: Roles, name: str) -> int:
+    """Return which leg a bone belongs to. SettingsError names the bone if it is not in any."""
+    for number, leg in enumerate(roles.legs):
+        if bone in (leg.thigh, leg.shin, leg.foot, leg.toe):
+            return number
+    raise SettingsError(
+        f"The features ask for the contact of '{name}', which is no part of a leg; name a foot, "
+        "such as 'left_foot'."
+    )
+
+
+def _compute_trajectory(table: MotionTable, feature: Feature, beyond: str) -> np.ndarray:
+    """Return values (N, T, axes) of a trajectory feature; a height of its points is zero."""
+    track, step = table.track, 1.0 / table.fps
+    if feature.kind == "trajectory_height":
+        return compute_rises(table, feature.times)[..., None]
+    out = np.zeros((len(track), len(feature.times), 3))
+    for k, time in enumerate(feature.times):
+        if feature.kind == "trajectory_velocity":
+            before, after = (sample_track(table, time + t, beyond) for t in (-step, step))
+            values = planar.rotate((after - before)[:, :2] / (2 * step), -track[:, 2])
+        elif feature.kind == "trajectory_position":
+            there = sample_track(table, time, beyond)
+            values = planar.rotate(there[:, :2] - track[:, :2], -track[:, 2])
+        else:
+            values = planar.yaw_to_forward(sample_track(table, time, beyond)[:, 2] - track[:, 2])
+        out[:, k, :2] = values
+    return out[..., feature.columns]
+
+
+def compute_rises(table: MotionTable, times: Sequence[float]) -> np.ndarray:
+    """Return how far (N, T) in metres the ground rises until times; beyond a range it is level."""
+    if table.ground is None:
+        return np.zeros((len(table.track), len(times)))
+    ground = np.asarray(table.ground, np.float64)[:, None]
+    return np.hstack([sample_values(table, ground, time) - ground for time in times])
+
+
+@dataclass(frozen=True)
+class Normalization:
+    """Mean (D,) and deviation (D,) of raw features; `varies` (D,) is False for constant ones."""
+
+    mean: np.ndarray
+    deviation: np.ndarray
+    varies: np.ndarray
+
+    def apply(self, raw: np.ndarray, weights: np.ndarray) -> np.ndarray:
+        """Return normalized, weighted values (…, D) of raw ones; constant dimensions are zero."""
+        return (raw - self.mean) * self.compute_scale(weights)
+
+    def compute_scale(self, weights: np.ndarray) -> np.ndarray:
+        """Return the factor (D,) from raw differences to weighted, normalized ones."""
+        scale = np.where(self.varies, weights / np.where(self.varies, self.deviation, 1.0), 0.0)
+        return scale.astype(np.float32)
+
+
+def compute_normalization(schema: Schema, raw: np.ndarray) -> Normalization:
+    """Return the statistics of raw features (D, N); constant dimensions do not count in means."""
+    mean, deviation = raw.mean(axis=1, dtype=np.float64), raw.std(axis=1, dtype=np.float64)
+    varies = deviation > _CONSTANT_TOLERANCE * np.maximum(1.0, np.abs(mean))
+    if schema.normalization == "none":
+        deviation[:] = 1.0
+    pairs = zip(schema.features, schema.slices, strict=True)
+    for feature, dimensions in pairs if schema.normalization == "feature" else ():
+        moving = varies[dimensions]
+        if moving.any():
+            least = _measure_sway(raw[dimensions], feature)
+            deviation[dimensions] = max(deviation[dimensions][moving].mean(), least)
+    return Normalization(mean.astype(np.float32), deviation.astype(np.float32), varies)
+
+
+def _measure_sway(raw: np.ndarray, feature: Feature) -> float:
+    """Return the deviation below which raw values (D, N) of a feature differ by sway alone.
+
+    It is by how much a turn by the sway of hips moves the ends of a trajectory's vectors. Heights
+    differ as those of the frames that climb, however few these are.
+    """
+    if feature.kind == "trajectory_height":
+        climbing = np.abs(raw).max(axis=0) > _LEVEL
+        return float(np.sqrt(np.square(raw[:, climbing]).mean())) if climbing.any() else 0.0
+    if feature.kind not in TRAJECTORY_KINDS:
+        return 0.0
+    squares = np.square(raw, dtype=np.float64).sum(axis=0) / len(feature.times)
+    return float(_SWAY * np.sqrt(squares.mean()))

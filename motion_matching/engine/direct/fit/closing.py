@@ -1,0 +1,332 @@
+"""Close a plan: bend its way and its time a little, so that marks are hit and paths are kept.
+
+Unknown at each tick are the place, the heading, and which tick of the plan is shown. Wanted are
+steps like the data's, time at its own rate, corrections that change slowly, and the anchors. This
+is a nonlinear least-squares problem whose normal equations are banded, so it is linear in length.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ...blending.jump_price import compute_left
+from ...maths import planar
+from ..footage.footage import Footage
+from ..search.beam import ShotPlan
+from ..search.guide import Guide
+
+_ROUNDS = 8
+_DAMPING = 1e-10
+_LEAD, _LEAD_SLACK = 0.04, 0.004  # share of its speed that the root may be led aside, and m/s
+_TWIST, _TWIST_SLACK, _ARM = 0.12, 0.02, 0.8  # the same for turning, in rad/s; lever arm in metres
+_RATE = 0.05  # by which time is stretched
+# m/s, rad/s and rate beyond which corrections are hardly made: to hit marks, and to keep to a path
+_STIFF = np.array([0.07, 0.07, 0.7, 0.1])
+_STIFF_PATH = np.array([0.3, 0.3, 2.0, 0.1])
+_STIFFEST = 5.0  # times as large as that, from which on they are as hard to make as there
+_SHIFT = 0.3  # seconds that a take may be ahead of its plan or behind it
+_CALM = 0.15  # seconds in which corrections change
+_LEAST_CHANGE = np.array([0.02, 0.02, 0.05, 0.0])  # m/s and rad/s below which changes are free
+_PATH, _FACING = 0.0016, 0.0125  # metres and radians that a path is kept to
+_BESIDE, _NEARER = 0.02, 0.004  # metres beside obstacles that are kept free, and kept to
+_PIN, _STAND = 1e3, 30.0  # weights of anchors: at a mark, and at the end of a stand
+_MOST_SHIFT = 0.1  # seconds that time moves in one round
+LARGEST_LEAD, LARGEST_TURN = 0.1, 1.0  # m/s and rad/s of corrections beyond which a mark is missed
+
+
+@dataclass(frozen=True, eq=False)
+class PartTrack:
+    """Where a part is from the character at each tick of a plan: `offsets` (P, 2) in metres."""
+
+    offsets: np.ndarray
+
+    def sample(self, plan_tick: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return where (2,) it is at a tick that need not be whole, and how that changes a tick."""
+        low = min(max(int(plan_tick), 0), len(self.offsets) - 2)
+        step = self.offsets[low + 1] - self.offsets[low]
+        return self.offsets[low] + (plan_tick - low) * step, step
+
+    def find_place(self, unknowns: np.ndarray) -> np.ndarray:
+        """Return where (2,) it is if x, y, yaw and tick of the plan (4,) are so."""
+        offset, _ = self.sample(float(unknowns[3]))
+        return np.asarray(unknowns[:2] + planar.rotate(offset, unknowns[2]))
+
+    def find_slopes(self, unknowns: np.ndarray) -> np.ndarray:
+        """Return how that place changes (2, 4) with x, y, yaw and tick of the plan."""
+        offset, step = self.sample(float(unknowns[3]))
+        x, y = planar.rotate(offset, unknowns[2])
+        slopes = np.zeros((2, 4))
+        slopes[:, :2] = np.eye(2)
+        slopes[:, 2] = -y, x
+        slopes[:, 3] = planar.rotate(step, unknowns[2])
+        return slopes
+
+    def shift(self, away: np.ndarray) -> PartTrack:
+        """Return a track whose part is elsewhere by (2,) metres."""
+        return replace(self, offsets=self.offsets + away)
+
+    def cut(self, origin: int) -> PartTrack:
+        """Return the track of a plan that begins at a tick of this one."""
+        return replace(self, offsets=self.offsets[origin:])
+
+
+class Anchor(NamedTuple):
+    """What has to hold at a tick: a place, a yaw, and the tick of the plan, each or None.
+
+    With a `part`, that is at the place instead of the character, where its `track` has it.
+    """
+
+    tick: int
+    place: tuple[float, float] | None = None
+    yaw: float | None = None
+    plan_tick: float | None = None
+    loose: bool = False  # the end of a stand
+    part: str = ""
+    track: PartTrack | None = None
+
+
+class Closed(NamedTuple):
+    """T ticks: places (T, 3) as x, y and yaw, the tick of the plan shown (T,), and corrections.
+
+    `lead` (T, 2) in m/s and `turn` (T,) in rad/s are what the root does besides the data's motion;
+    `rate` (T,) is how fast time goes.
+    """
+
+    places: np.ndarray
+    plan_ticks: np.ndarray
+    lead: np.ndarray
+    turn: np.ndarray
+    rate: np.ndarray
+
+
+def compute_fading(footage: Footage, plan: ShotPlan) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ticks (J,) of a plan's jumps, and the root velocities (J, 3) that fade from there.
+
+    What is left of earlier jumps is in them.
+    """
+    jumps, before = np.flatnonzero(plan.jumps), footage.before[plan.frames]
+    result, fading = np.zeros((len(jumps), 3)), np.zeros(3)
+    gaps = compute_left(np.diff(jumps, prepend=0) / footage.fps)
+    for i, jump in enumerate(jumps.tolist()):
+        behind = footage.root[plan.frames[jump - 1]] - footage.root[before[jump]].astype(float)
+        result[i] = fading = behind + gaps[i] * fading
+    return jumps, result
+
+
+def compute_way(footage: Footage, plan: ShotPlan, start: np.ndarray) -> np.ndarray:
+    """Return where the data leads from a start (3,): x, y and yaw (P, 3) at each tick of a plan.
+
+    Root velocities fade after jumps, as springs let them.
+    """
+    dt, frames = 1.0 / footage.fps, plan.frames
+    rates = footage.root[footage.before[frames]].astype(np.float64)
+    rates[0] = 0.0
+    jumps, fading = compute_fading(footage, plan)
+    spans = itertools.pairwise([*jumps.tolist(), len(frames)])
+    for (jump, after), velocity in zip(spans, fading, strict=True):
+        left = compute_left(np.arange(1, after - jump + 1) * dt)
+        rates[jump:after] += left[:, None] * velocity
+    yaw = start[2] + np.cumsum(rates[:, 2]) * dt
+    steps = planar.rotate(rates[:, :2], yaw - rates[:, 2] * dt) * dt  # in the axes before
+    return np.column_stack([start[:2] + np.cumsum(steps, axis=0), yaw])
+
+
+def close(
+    way: np.ndarray,
+    guide: Guide,
+    anchors: Sequence[Anchor],
+    origin: float = 0.0,
+    laid: np.ndarray | None = None,
+) -> Closed:
+    """Return places and times nearest to what a way (P, 3) does that hold the anchors.
+
+    The first tick shows the plan's tick `origin`. The way is bent from where it is `laid` (P, 3),
+    if that is elsewhere.
+    """
+    return _Closing(way, guide, anchors, origin).solve(way if laid is None else laid)
+
+
+class _Closing:
+    """Gauss-Newton over T ticks, whose unknowns (T, 4) are x, y, yaw and the plan's tick."""
+
+    def __init__(
+        self, way: np.ndarray, guide: Guide, anchors: Sequence[Anchor], origin: float
+    ) -> None:
+        self.way, self.guide, self.anchors = way, guide, anchors
+        self.dt, self.count = 1.0 / guide.fps, guide.tick_count
+        self.rates = np.gradient(way, axis=0)
+        self.ticks = origin + guide.plan_ticks
+        self.paces = guide.rates  # of the plan
+        # by the plan as it is: to move it must not make corrections cheaper
+        step = guide.put_on_take(self.rates)[: self.count - 1] / self.dt
+        speed, spin = np.hypot(step[:, 0], step[:, 1]), np.abs(step[:, 2])
+        lead = _LEAD * speed + _LEAD_SLACK
+        turn = _TWIST * (speed / _ARM + spin) + _TWIST_SLACK
+        self.allowed = np.column_stack([lead, lead, turn, np.full(len(lead), _RATE)])
+
+    def solve(self, laid: np.ndarray) -> Closed:
+        """Return the solution after some rounds from where the way is laid."""
+        unknowns = np.column_stack([self.guide.put_on_take(laid)[: self.count], self.ticks])
+        last = len(self.way) - 1.001
+        for _ in range(_ROUNDS):
+            residuals, slopes = self._linearize(unknowns)
+            bands = _Bands(self.count)
+            self._add_corrections(bands, residuals, slopes)
+            self._add_path(bands, unknowns)
+            self._add_obstacles(bands, unknowns)
+            self._add_anchors(bands, unknowns)
+            step = bands.solve().reshape(self.count, 4)
+            most = _MOST_SHIFT / self.dt
+            step[:, 3] = np.clip(step[:, 3], -most, most)
+            unknowns = unknowns - step
+            unknowns[:, 3] = np.maximum.accumulate(np.clip(unknowns[:, 3], 0.0, last))
+        residuals, _ = self._linearize(unknowns)
+        residuals = np.vstack([residuals, residuals[-1:]])
+        return Closed(
+            unknowns[:, :3],
+            unknowns[:, 3],
+            residuals[:, :2],
+            residuals[:, 2],
+            residuals[:, 3] + self.paces,
+        )
+
+    def _linearize(self, unknowns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return corrections (T - 1, 4), and their slopes (T - 1, 4, 8) by two ticks' unknowns.
+
+        Corrections are the root's step less the data's between the same ticks of the plan, seen
+        from the character, in m/s and rad/s, and the rate of time less that which is asked for.
+        """
+        tick = unknowns[:, 3]
+        low = np.minimum(tick.astype(int), len(self.way) - 2)
+        mix = (tick - low)[:, None]
+        base = self.way[low] * (1.0 - mix) + self.way[low + 1] * mix
+        rate = self.rates[low] * (1.0 - mix) + self.rates[low + 1] * mix
+        yaw, plan_yaw = unknowns[:-1, 2], base[:-1, 2]
+        step = planar.rotate(unknowns[1:, :2] - unknowns[:-1, :2], -yaw)
+        data = planar.rotate(base[1:, :2] - base[:-1, :2], -plan_yaw)
+        after, before = (
+            planar.rotate(rate[1:, :2], -plan_yaw),
+            planar.rotate(rate[:-1, :2], -plan_yaw),
+        )
+        turned = unknowns[1:, 2] - yaw - (base[1:, 2] - plan_yaw)
+        residuals = np.column_stack(
+            [(step - data) / self.dt, turned / self.dt, tick[1:] - tick[:-1] - self.paces[:-1]]
+        )
+        c, s = np.cos(yaw), np.sin(yaw)
+        slopes = np.zeros((self.count - 1, 4, 8))
+        slopes[:, 0, 0], slopes[:, 0, 1], slopes[:, 0, 4], slopes[:, 0, 5] = -c, -s, c, s
+        slopes[:, 1, 0], slopes[:, 1, 1], slopes[:, 1, 4], slopes[:, 1, 5] = s, -c, -s, c
+        slopes[:, 0, 2], slopes[:, 1, 2] = step[:, 1], -step[:, 0]
+        slopes[:, :2, 7], slopes[:, :2, 3] = -after, before
+        slopes[:, 0, 3] -= rate[:-1, 2] * data[:, 1]
+        slopes[:, 1, 3] += rate[:-1, 2] * data[:, 0]
+        slopes[:, 2, 2], slopes[:, 2, 6] = -1.0, 1.0
+        slopes[:, 2, 3], slopes[:, 2, 7] = rate[:-1, 2], -rate[1:, 2]
+        slopes[:, :3] /= self.dt
+        slopes[:, 3, 3], slopes[:, 3, 7] = -1.0, 1.0
+        return residuals, slopes
+
+    def _add_corrections(self, bands: _Bands, residuals: np.ndarray, slopes: np.ndarray) -> None:
+        """Add how large corrections are, how fast they change, and how far time is shifted."""
+        allowed = self.allowed.copy()
+        stiff = np.where(self.guide.follows[1:, None], _STIFF_PATH, _STIFF)
+        allowed /= np.clip(np.abs(residuals) / stiff, 1.0, _STIFFEST) ** 2
+        weight = np.sqrt(self.dt) / allowed
+        bands.add(slopes * weight[:, :, None], residuals * weight)
+        changes = np.zeros((self.count - 2, 4, 12))
+        changes[:, :, :8] -= slopes[:-1]
+        changes[:, :, 4:] += slopes[1:]
+        mean = np.maximum(0.5 * (allowed[1:] + allowed[:-1]), _LEAST_CHANGE)
+        weight = _CALM / np.sqrt(self.dt) / mean
+        bands.add(changes * weight[:, :, None], np.diff(residuals, axis=0) * weight)
+
+    def _add_path(self, bands: _Bands, unknowns: np.ndarray) -> None:
+        """Add how far ticks are from a path that is to be followed, and how far time is shifted."""
+        away = unknowns[:, :3] - self.guide.way
+        away[:, 2] = planar.wrap(away[:, 2])
+        for axis, near in enumerate((_PATH, _PATH, _FACING)):
+            weight = np.where(self.guide.follows, np.sqrt(self.dt) / near, 0.0)
+            bands.add_single(axis, away[:, axis] * weight, weight)
+        weight = np.full(self.count, np.sqrt(self.dt) * self.dt / _SHIFT)
+        bands.add_single(3, (unknowns[:, 3] - self.ticks) * weight, weight)
+
+    def _add_obstacles(self, bands: _Bands, unknowns: np.ndarray) -> None:
+        """Add how much too near to obstacles ticks are."""
+        obstruction = self.guide.obstruction
+        if obstruction is None:
+            return
+        least = obstruction.radius + _BESIDE
+        far, out = obstruction.find_ways_out(unknowns[:, :2], least)
+        weight = np.where(far < least, np.sqrt(self.dt) / _NEARER, 0.0)
+        slopes = np.zeros((self.count, 1, 4))
+        slopes[:, 0, :2] = out * weight[:, None]
+        residual = np.where(far < least, far - least, 0.0) * weight
+        bands.add(slopes, residual[:, None])
+
+    def _add_anchors(self, bands: _Bands, unknowns: np.ndarray) -> None:
+        bands.pin(0, 3, unknowns[0, 3] - self.ticks[0], _PIN)
+        for anchor in self.anchors:
+            tick = min(anchor.tick, self.count - 1)
+            weight = _STAND if anchor.loose else _PIN
+            at = unknowns[tick]
+            if anchor.place is not None and anchor.track is not None:
+                away = anchor.track.find_place(at) - anchor.place
+                bands.pin_together(tick, anchor.track.find_slopes(at), away, weight)
+            elif anchor.place is not None:
+                bands.pin(tick, 0, at[0] - anchor.place[0], weight)
+                bands.pin(tick, 1, at[1] - anchor.place[1], weight)
+            if anchor.yaw is not None:
+                bands.pin(tick, 2, planar.wrap(at[2] - anchor.yaw), weight)
+            if anchor.plan_tick is not None:
+                bands.pin(tick, 3, at[3] - anchor.plan_tick, weight)
+
+
+class _Bands:
+    """Normal equations of residuals that touch the four unknowns of up to three ticks."""
+
+    def __init__(self, ticks: int) -> None:
+        self._matrix, self._right = np.zeros((12, 4 * ticks)), np.zeros(4 * ticks)
+
+    def add(self, slopes: np.ndarray, residuals: np.ndarray) -> None:
+        """Add residuals (M, R) with slopes (M, R, W) by the unknowns from each tick on."""
+        count, _, width = slopes.shape
+        square = slopes.transpose(0, 2, 1) @ slopes
+        right = np.einsum("nri,nr->ni", slopes, residuals)
+        for i in range(width):
+            self._right[i : i + 4 * count : 4] += right[:, i]
+            for j in range(i + 1):
+                self._matrix[i - j, j : j + 4 * count : 4] += square[:, i, j]
+
+    def add_single(self, unknown: int, residuals: np.ndarray, weights: np.ndarray) -> None:
+        """Add residuals (T,) that grow by `weights` (T,) with one unknown of each tick."""
+        self._matrix[0, unknown::4] += weights**2
+        self._right[unknown::4] += weights * residuals
+
+    def pin(self, tick: int, unknown: int, residual: float, weight: float) -> None:
+        """Add one residual, times a weight."""
+        at = 4 * tick + unknown
+        self._matrix[0, at] += weight**2
+        self._right[at] += weight**2 * residual
+
+    def pin_together(
+        self, tick: int, slopes: np.ndarray, residuals: np.ndarray, weight: float
+    ) -> None:
+        """Add residuals (R,), times a weight, with slopes (R, 4) by the unknowns of a tick."""
+        square, right = weight**2 * slopes.T @ slopes, weight**2 * slopes.T @ residuals
+        self._right[4 * tick : 4 * tick + 4] += right
+        for i in range(4):
+            for j in range(i + 1):
+                self._matrix[i - j, 4 * tick + j] += square[i, j]
+
+    def solve(self) -> np.ndarray:
+        """Return the step (4 T,) that solves the equations."""
+        from scipy.linalg import solveh_banded
+
+        # a little damping: anchors that cannot be held make the equations ill-conditioned
+        self._matrix[0] += 1e-9 + _DAMPING * self._matrix[0]
+        return np.asarray(solveh_banded(self._matrix, self._right, lower=True))

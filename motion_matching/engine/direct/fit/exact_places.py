@@ -1,0 +1,176 @@
+"""What a take has to hold exactly, how far a plan is from it, and what is given up."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ...maths import planar
+from ...maths.along_time import find_runs
+from ..limbs.body_parts import find_leaders
+from ..search.beam import get_stride
+from ..search.guide import Guide
+from ..shot.shot import CHARACTER, Mark, Shot
+from .closing import LARGEST_LEAD, LARGEST_TURN, Anchor, Closed, close
+
+LEAST_RATE, LARGEST_RATE = 0.85, 1.15  # of time, beyond which a mark is missed
+_HOPELESS = 0.3  # metres that a plan may be away from a mark besides what closing can do
+_ARM = 0.5  # metres of a part's place that count as a radian
+_PASSES = 8  # closings in which marks that cannot be reached are given up
+
+
+class GivenUp(NamedTuple):
+    """What of an anchor cannot be held."""
+
+    place: bool
+    yaw: bool
+
+
+class Bounds(NamedTuple):
+    """How large corrections may be in a footage whose character has a size and a pace."""
+
+    size: float
+    pace: float
+
+    def exceeds(self, closed: Closed, first: int, stop: int) -> GivenUp:
+        """Return whether corrections in a span of ticks are too large: of place, and of heading."""
+        span = slice(first, max(stop, first + 1))
+        lead = np.linalg.norm(closed.lead[span], axis=1).max() * self.size / self.pace
+        rate, turn = closed.rate[span], np.abs(closed.turn[span]).max() / self.pace
+        moved = lead > LARGEST_LEAD or rate.min() < LEAST_RATE or rate.max() > LARGEST_RATE
+        return GivenUp(bool(moved), bool(turn > LARGEST_TURN))
+
+
+def list_anchors(shot: Shot, guide: Guide, near: frozenset[int]) -> list[Anchor]:
+    """Return what has to hold, in order of ticks; the first is the start.
+
+    Marks that are only come `near` to, by index, do not. Jumps that are kept are searched for at
+    whole steps, and come at their own tick. Parts that others lead do not hold either.
+    """
+    fps, last = guide.fps, guide.tick_count - 1
+    x, y, yaw = guide.way[0].tolist()
+    anchors, plan_ticks = [Anchor(0, (x, y), yaw)], guide.plan_ticks
+    free = near | set(find_leaders(shot))
+    for i, mark in enumerate(shot.marks):
+        if i in free:
+            mark = replace(mark, position=None)
+        tick = min(round(mark.time * fps), last)
+        wants = mark.position is not None or mark.facing is not None or mark.frame is not None
+        if wants and tick > 0:
+            plan_tick = None if mark.frame is None else float(round(plan_ticks[tick]))
+            part = _get_part(mark)
+            anchors.append(Anchor(tick, mark.position, mark.facing, plan_tick, part=part))
+        end = min(round((mark.time + mark.hold) * fps), last)
+        if mark.hold and mark.position is not None and end > tick:
+            anchors.append(Anchor(end, mark.position, loose=True, part=_get_part(mark)))
+    stride = get_stride(fps)
+    for jump in shot.kept:
+        tick = round(jump.time * fps)
+        step = round(round(plan_ticks[tick]) / stride)
+        anchors.append(Anchor(tick, plan_tick=float(step * stride)))
+    return sorted(anchors, key=lambda anchor: anchor.tick)
+
+
+def _get_part(mark: Mark) -> str:
+    return "" if mark.part == CHARACTER else mark.part
+
+
+def close_on_anchors(
+    way: np.ndarray,
+    guide: Guide,
+    anchors: Sequence[Anchor],
+    bounds: Bounds,
+    origin: float = 0.0,
+    laid: np.ndarray | None = None,
+) -> tuple[Closed, list[int]]:
+    """Close a way from where it is laid, and return the ticks of the anchors that are given up.
+
+    These are what only large corrections would hold, worst first.
+    """
+    along = guide.put_on_take(way if laid is None else laid)
+    ticks = origin + guide.plan_ticks
+    kept = _leave_out_far(anchors, along, ticks, guide.fps)
+    for _ in range(_PASSES):
+        closed = close(way, guide, kept, origin, laid)
+        worst = _find_worst(kept, closed, _measure_misses(kept, along, ticks), bounds)
+        if not worst:
+            break
+        kept = [_give_up(each, worst[i]) if i in worst else each for i, each in enumerate(kept)]
+    else:
+        closed = close(way, guide, kept, origin, laid)
+    return closed, [a.tick for a, b in zip(anchors, kept, strict=True) if a != b]
+
+
+def _find_worst(
+    anchors: Sequence[Anchor], closed: Closed, misses: np.ndarray, bounds: Bounds
+) -> dict[int, GivenUp]:
+    """Return by index what to give up of which anchors.
+
+    Of neighbours between which corrections are too large, it is the one farthest from the plan, by
+    its misses (2, A).
+    """
+    ends = [*(anchor.tick for anchor in anchors), len(closed.rate)]
+    flags = [bounds.exceeds(closed, a, b) for a, b in itertools.pairwise(ends)]
+    result: dict[int, GivenUp] = {}
+    for axis in (0, 1):
+        for first, stop in find_runs(np.array([each[axis] for each in flags])).tolist():
+            beside = range(max(first, 1), min(stop + 1, len(anchors)))
+            worst = max(beside, key=lambda k: misses[axis, k], default=0)
+            if worst and misses[axis, worst] > 0.0:
+                place, yaw = result.get(worst, (False, False))
+                result[worst] = GivenUp(place or axis == 0, yaw or axis == 1)
+    return result
+
+
+def _give_up(anchor: Anchor, given_up: GivenUp) -> Anchor:
+    """Return an anchor without what is given up; turns that a part's place takes, with the place.
+
+    But first with its own heading.
+    """
+    turns = anchor.track is not None and anchor.yaw is None and given_up.yaw
+    return anchor._replace(
+        place=None if given_up.place or turns else anchor.place,
+        yaw=None if given_up.yaw else anchor.yaw,
+    )
+
+
+def _leave_out_far(
+    anchors: Sequence[Anchor], way: np.ndarray, ticks: np.ndarray, fps: float
+) -> list[Anchor]:
+    """Return anchors without the places that a plan does not come near to."""
+    away = _measure_misses(anchors, way, ticks)[0]
+    result, before = [anchors[0]], anchors[0].tick
+    for anchor, far in zip(anchors[1:], away[1:].tolist(), strict=True):
+        span = way[before : anchor.tick + 1, :2]
+        gone = float(np.linalg.norm(np.diff(span, axis=0), axis=1).sum())
+        most = _HOPELESS + LARGEST_LEAD * len(span) / fps + (LARGEST_RATE - 1.0) * gone
+        result.append(_give_up(anchor, GivenUp(far > most, False)))
+        before = anchor.tick
+    return result
+
+
+def _measure_misses(anchors: Sequence[Anchor], way: np.ndarray, ticks: np.ndarray) -> np.ndarray:
+    """Return how far (2, A) a way is from each anchor in metres, and in radians, before closing.
+
+    The way is by ticks of the take, which are those (T,) of the plan. Places are measured from the
+    anchor before: what a way drifts until there costs nothing here.
+    """
+    result = np.zeros((2, len(anchors)))
+    drift: np.ndarray = np.zeros(2)
+    for i, anchor in enumerate(anchors):
+        x, y, yaw = way[min(anchor.tick, len(way) - 1)].tolist()
+        if anchor.place is not None and anchor.track is not None:
+            x, y = anchor.track.find_place(np.array([x, y, yaw, ticks[anchor.tick]])).tolist()
+        if anchor.place is not None:
+            away = np.array([x - anchor.place[0], y - anchor.place[1]])
+            result[0, i] = float(np.linalg.norm(away - drift))
+            drift = away
+        if anchor.yaw is not None:
+            result[1, i] = abs(planar.wrap(yaw - anchor.yaw))
+        elif anchor.place is not None and anchor.track is not None:
+            result[1, i] = result[0, i] / _ARM
+    return result

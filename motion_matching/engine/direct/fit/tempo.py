@@ -1,0 +1,52 @@
+"""How fast a plan is played: slower or faster over ranges, and a shot as its plan goes through it.
+
+The search plays frames at their own rate. So what it is asked for is put onto the time of the plan,
+in which a range that is to be slower is shorter.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ...maths.easing import smoothstep
+from ..search.guide import Guide
+from ..shot.shot import Shot
+
+_EASE = 0.3  # seconds in which the tempo changes, within its range
+
+
+def compute_rates(shot: Shot, fps: float, count: int) -> np.ndarray:
+    """Return how fast a plan is to be played (T,) at each tick; 1 is the data's own rate."""
+    t = np.arange(count) / fps
+    rates = np.ones(count)
+    for tempo in shot.tempos:
+        ease = min(_EASE, 0.5 * (tempo.stop - tempo.start))
+        inside = np.minimum(t - tempo.start, tempo.stop - t)
+        rates += (tempo.rate - 1.0) * smoothstep(inside / ease)
+    return rates
+
+
+def put_on_plan(shot: Shot, guide: Guide) -> Shot:
+    """Return a shot whose marks and jumps are at the times of its plan."""
+    if not shot.tempos:
+        return shot
+    ticks = np.arange(guide.tick_count)
+
+    def move(seconds: float) -> float:
+        tick = min(seconds * guide.fps, float(ticks[-1]))
+        return float(np.interp(tick, ticks, guide.plan_ticks)) / guide.fps
+
+    marks = []
+    for mark in shot.marks:
+        time = move(mark.time)
+        marks.append(replace(mark, time=time, hold=move(mark.time + mark.hold) - time))
+    return replace(
+        shot,
+        marks=tuple(marks),
+        forbidden=tuple(
+            replace(jump, start=move(jump.start), stop=move(jump.stop)) for jump in shot.forbidden
+        ),
+        kept=tuple(replace(jump, time=move(jump.time)) for jump in shot.kept),
+    )

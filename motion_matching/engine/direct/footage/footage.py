@@ -1,0 +1,188 @@
+"""What a director cuts from: the frames of a database, as large and as fast as people's.
+
+Lengths are divided by the character's size, and times by the root of it, so that one set of
+tolerances holds for all creatures.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ...database.database import Database
+from ...maths import planar
+from ...takes.sizes import find_size, find_slowness
+from ..shot.shot import Pose
+
+REACH_STEP, REACH_SECONDS = 0.25, 10.0  # seconds in which ways are measured, and up to which
+_AT_ONCE = 8192  # frames
+_TOE, _HIPS, _ENDS = 1.0, 0.7, 1.2  # how much joints count in the price of a jump
+
+
+@dataclass(frozen=True)
+class Footage:
+    """N frames with K joints that a jump shows in: toes first, then hips, head and hands.
+
+    - `track` (N, 3): x, y and yaw of the simulation bone; `root` (N, 3): its velocity in its own
+      axes; `contacts` (N, L) of the toes
+    - `places` and `speeds` (N, K, 3): the joints in the character's frame; `weights` (K,)
+    - `left` (N,): how many frames can be played on from each; `before` (N,): the frame before each
+    - `candidates` (N,): frames that a jump may lead to
+    """
+
+    database: Database
+    size: float
+    fps: float
+    track: np.ndarray
+    root: np.ndarray
+    contacts: np.ndarray
+    places: np.ndarray
+    speeds: np.ndarray
+    weights: np.ndarray
+    left: np.ndarray
+    before: np.ndarray
+    candidates: np.ndarray
+
+    @property
+    def frame_count(self) -> int:
+        return len(self.track)
+
+    @property
+    def pace(self) -> float:
+        """How many seconds of the database a second of footage is."""
+        return self.fps / self.database.fps
+
+    @cached_property
+    def speed(self) -> np.ndarray:
+        """How fast the root goes (N,), in m/s."""
+        return np.asarray(np.hypot(self.root[:, 0], self.root[:, 1]), np.float32)
+
+    @cached_property
+    def foot_speed(self) -> np.ndarray:
+        """How fast the fastest foot goes (N,) in the world, in m/s."""
+        toes = self.contacts.shape[1]
+        aside = self.root[:, 2, None] * self.places[:, :toes, 1]
+        ahead = self.root[:, 2, None] * self.places[:, :toes, 0]
+        x = self.root[:, 0, None] - aside + self.speeds[:, :toes, 0]
+        y = self.root[:, 1, None] + ahead + self.speeds[:, :toes, 1]
+        return np.asarray(np.hypot(x, y).max(axis=1, initial=0.0), np.float32)
+
+    @cached_property
+    def climb(self) -> np.ndarray | None:
+        """How fast the ground rises (N,) below the root, in m/s; None where all is level."""
+        if self.database.ground is None:
+            return None
+        return np.asarray(self.database.climb_rates * (self.pace / self.size), np.float32)
+
+    @cached_property
+    def farthest(self) -> np.ndarray:
+        """The farthest that the data goes in metres (S,) within each quarter of a second more."""
+        candidates = np.flatnonzero(self.candidates)
+        steps = range(1, round(REACH_SECONDS / REACH_STEP) + 1)
+        far = [0.0]
+        for step in steps:
+            ahead = self.compute_ahead(round(step * REACH_STEP * self.fps))[candidates]
+            far.append(float(np.hypot(ahead[:, 0], ahead[:, 1]).max(initial=0.0)))
+        return np.maximum.accumulate(far)
+
+    @cached_property
+    def _known_ahead(self) -> dict[int, np.ndarray]:
+        return {}
+
+    def get_ahead(self, frames: int) -> np.ndarray:
+        """Return the same as `compute_ahead`, which is kept for the next search."""
+        if frames not in self._known_ahead:
+            self._known_ahead[frames] = self.compute_ahead(frames)
+        return self._known_ahead[frames]
+
+    @cached_property
+    def pose_costs(self) -> dict[Pose | str, np.ndarray]:
+        """How far (N,) the frames are from poses that were asked for, which are kept."""
+        return {}
+
+    @cached_property
+    def part_places(self) -> dict[str, np.ndarray]:
+        """Where (N, 3) parts of the body are from the simulation bone, by name, which are kept."""
+        return {}
+
+    def compute_ahead(self, frames: int) -> np.ndarray:
+        """Return how far (N, 3) playing on for so many frames leads, in each frame's own axes.
+
+        Where the data ends before that, it goes on as it does there.
+        """
+        n = np.arange(self.frame_count)
+        later = n + np.minimum(frames, self.left)
+        moved = self.track[later] - self.track
+        place, turn = planar.rotate(moved[:, :2], -self.track[:, 2]), moved[:, 2]
+        missing = (n + frames - later) / self.fps
+        rate = self.root[later].astype(np.float64)
+        heading = turn + 0.5 * rate[:, 2] * missing
+        place = place + planar.rotate(rate[:, :2], heading) * missing[:, None]
+        return np.column_stack([place, turn + rate[:, 2] * missing]).astype(np.float32)
+
+
+def make_footage(database: Database, end_guard: float = 0.3) -> Footage:
+    """Return the footage of a database; jumps lead to frames with `end_guard` seconds to go."""
+    size = find_size(database)
+    pace = find_slowness(database)
+    scale, fps = np.array([size, size, 1.0]), database.fps * pace
+    bones, weights = _choose_joints(database)
+    places = compute_places(database, bones) / np.float32(size)
+    frames = np.arange(database.frame_count)
+    starts = database.starts[database.range_of_frame]
+    return Footage(
+        database,
+        size,
+        fps,
+        database.track / scale,
+        (database.root_motion / scale * pace).astype(np.float32),
+        np.asarray(database.contacts),
+        places,
+        _differentiate(places, database, fps),
+        weights,
+        _count_frames_left(database),
+        np.maximum(frames - 1, starts),
+        database.find_candidates(end_guard),
+    )
+
+
+def _choose_joints(database: Database) -> tuple[list[int], np.ndarray]:
+    """Return the joints that a jump is priced by, and their weights (K,)."""
+    roles, parents = database.roles, database.skeleton.parents
+    toes, legs = [leg.toe for leg in roles.legs], set(np.ravel(roles.leg_bones).tolist())
+    leaves = set(range(1, len(parents))) - set(parents.tolist())
+    ends = sorted(b for b in leaves if not legs & {b, *database.skeleton.get_ancestors(b)})
+    weights = [_TOE] * len(toes) + [_HIPS] + [_ENDS / max(len(ends), 1)] * len(ends)
+    return [*toes, roles.hips, *ends], np.array(weights, np.float32)
+
+
+def compute_places(database: Database, bones: list[int]) -> np.ndarray:
+    """Return where (N, K, 3) bones are in every frame, from the simulation bone, in metres."""
+    result = np.empty((database.frame_count, len(bones), 3), np.float32)
+    for first in range(0, database.frame_count, _AT_ONCE):
+        poses = np.asarray(database.poses[first : first + _AT_ONCE])
+        result[first : first + _AT_ONCE] = database.skeleton.compute_bone_positions(
+            bones, poses, root=0
+        )
+    return result
+
+
+def _differentiate(places: np.ndarray, database: Database, fps: float) -> np.ndarray:
+    """Return velocities (N, K, 3) of places, each range by itself."""
+    speeds = np.zeros_like(places)
+    for start, stop in zip(database.starts.tolist(), database.stops.tolist(), strict=True):
+        if stop - start > 1:
+            speeds[start:stop] = np.gradient(places[start:stop], 1.0 / fps, axis=0)
+    return speeds
+
+
+def _count_frames_left(database: Database) -> np.ndarray:
+    """Return how many frames (N,) follow each before its clip ends or may not be played."""
+    n = np.arange(database.frame_count)
+    goes_on = database.playable.copy()
+    goes_on[:-1] &= database.playable[1:]
+    goes_on[database.stops - 1] = False
+    ends = np.flatnonzero(~goes_on)
+    return ends[np.searchsorted(ends, n)] - n

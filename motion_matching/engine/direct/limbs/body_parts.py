@@ -1,0 +1,223 @@
+"""Parts of the body that marks put somewhere: the hips, or the end of a limb."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ...database.database import Database
+from ...errors import SettingsError
+from ...maths import planar
+from ...motion.rest import AT_REST
+from ...skeleton.bone_names import join_quoted
+from ..footage.footage import Footage, compute_places
+from ..footage.scaling import measure_height
+from ..shot.shot import CHARACTER, HANDS, HIPS, Mark, Pose, Shot
+from .limbs import find_limbs
+
+_LEVEL = 0.1  # metres by which frames are as high as a mark asks for
+_LEAST = 1e-3  # share of frames from which on they tell where a part is
+_SPOT = 0.15  # metres within which a mark is where the character is already
+
+
+class Carriage(NamedTuple):
+    """Where a part usually is from the simulation bone (2,), and how far that differs in metres."""
+
+    offset: np.ndarray
+    spread: float
+
+
+def name_part(mark: Mark) -> str:
+    """Return what a mark is about, in words."""
+    return mark.part.replace("_", " ")
+
+
+def find_bone(database: Database, part: str) -> int:
+    """Return the bone of a part. Raises KeyError if the body has none such."""
+    if part == HIPS:
+        return database.roles.hips
+    return find_limbs(database.skeleton)[part].end
+
+
+def check_parts(database: Database, marks: Sequence[Mark]) -> None:
+    """Raise SettingsError for a mark for a body part that this character does not have."""
+    of_limbs = [mark for mark in marks if mark.part not in (CHARACTER, HIPS)]
+    limbs = find_limbs(database.skeleton) if of_limbs else {}
+    for mark in of_limbs:
+        if mark.part not in limbs:
+            near = difflib.get_close_matches(mark.part, [CHARACTER, HIPS, *limbs], 4, 0.0)
+            raise SettingsError(
+                f"The mark at {mark.time:g} s is for '{mark.part}', which this body has not; use "
+                f"one of {join_quoted(near)}."
+            )
+
+
+def get_part_places(footage: Footage, part: str) -> np.ndarray:
+    """Return where (N, 3) a part is in each frame, in the footage's size; it is kept."""
+    known = footage.part_places
+    if part not in known:
+        places = compute_places(footage.database, [find_bone(footage.database, part)])[:, 0]
+        known[part] = places / np.float32(footage.size)
+    return known[part]
+
+
+def estimate_carriage(footage: Footage, mark: Mark) -> Carriage:
+    """Return how the data carries a mark's part: as high as asked for, and held if it is held."""
+    places = get_part_places(footage, mark.part).astype(np.float64)
+    weights = footage.candidates.astype(np.float64)
+    wishes = []
+    if mark.height is not None:
+        wishes.append(np.exp(-0.5 * ((places[:, 2] - mark.height) / _LEVEL) ** 2))
+    if mark.hold:
+        wishes.append((footage.speed < AT_REST.moving).astype(np.float64))
+    for wish in wishes:
+        if (weights * wish).sum() > _LEAST * weights.sum():
+            weights = weights * wish
+    weights /= max(weights.sum(), 1e-9)
+    offset = weights @ places[:, :2]
+    spread = float(np.sqrt(weights @ np.sum((places[:, :2] - offset) ** 2, axis=1)))
+    return Carriage(offset, spread)
+
+
+def find_leaders(shot: Shot) -> Mapping[int, int]:
+    """Return the marks of parts that another one leads, by index, and which one that is.
+
+    The place of the character, or else of its hips, leads what limbs do then, also while it is
+    held; of limbs at one time the first leads.
+    """
+    ranks = [_rank(mark) for mark in shot.marks]
+    result: dict[int, int] = {}
+    for i, mark in enumerate(shot.marks):
+        if not mark.is_of_part:
+            continue
+        leading = [
+            (ranks[k], k)
+            for k, other in enumerate(shot.marks)
+            if other.time <= mark.time <= other.time + other.hold
+            and other.position is not None
+            and (ranks[k], k) < (ranks[i], i)
+        ]
+        if leading:
+            result[i] = min(leading)[1]
+    return result
+
+
+def _rank(mark: Mark) -> int:
+    return [CHARACTER, HIPS, mark.part].index(mark.part)
+
+
+def place_roots(shot: Shot, footage: Footage) -> tuple[Shot, Mapping[int, float]]:
+    """Return a shot of the footage's size in which the character itself is at all marks.
+
+    And how far in metres it may be from there, by index, for those of parts: where these are from
+    the character is not known before the search.
+    """
+    if not any(mark.is_of_part for mark in shot.marks):
+        return shot, {}
+    leaders, marks, spreads = find_leaders(shot), list(shot.marks), {}
+    place, yaw = np.array(shot.position), shot.facing
+    for i, mark in enumerate(shot.marks):
+        if mark.position is None:
+            continue
+        if i in leaders:
+            marks[leaders[i]] = _lead(marks[leaders[i]], mark)
+            marks[i] = mark.free()
+            continue
+        way = np.subtract(mark.position, place)
+        if mark.facing is not None:
+            yaw = mark.facing
+        elif np.linalg.norm(way) > _SPOT:
+            yaw = float(np.arctan2(way[0], -way[1]))
+        place = np.array(mark.position)
+        if mark.is_of_part:
+            carriage = estimate_carriage(footage, mark)
+            place = place - planar.rotate(carriage.offset, yaw)
+            x, y = place.tolist()
+            marks[i] = replace(marks[i], position=(x, y), part=CHARACTER, height=None)
+            spreads[i] = carriage.spread
+    return replace(shot, marks=tuple(marks)), spreads
+
+
+def _lead(leader: Mark, mark: Mark) -> Mark:
+    """Return a mark that leads another one: held as long, and with its heading if it has none."""
+    is_free = leader.facing is None and leader.time == mark.time
+    hold = max(leader.hold, mark.time + mark.hold - leader.time)
+    return replace(leader, hold=hold, facing=mark.facing if is_free else leader.facing)
+
+
+def put_parts_back(rooted: Shot, shot: Shot, near: frozenset[int]) -> Shot:
+    """Return a shot as it was before `place_roots`, but for marks that are only come `near` to."""
+    pairs = enumerate(zip(rooted.marks, shot.marks, strict=True))
+    marks = [was if was.is_of_part and i not in near else mark for i, (mark, was) in pairs]
+    return replace(rooted, marks=tuple(marks))
+
+
+def pose_hips(shot: Shot) -> Shot:
+    """Return a shot whose marks ask for heights of hips as poses do."""
+    if not any(_asks_for_hips(mark) for mark in shot.marks):
+        return shot
+    return replace(shot, marks=tuple(_list_posed(shot)))
+
+
+def _asks_for_hips(mark: Mark) -> bool:
+    return mark.is_of_part and mark.part == HIPS and mark.height is not None
+
+
+def _list_posed(shot: Shot) -> Iterator[Mark]:
+    for mark in shot.marks:
+        if not _asks_for_hips(mark) or isinstance(mark.pose, str):
+            yield mark
+        else:
+            height = measure_height(mark, shot.floor)
+            yield replace(mark, pose=replace(mark.pose or Pose(), height=height))
+
+
+def _steers(mark: Mark) -> bool:
+    """Return whether a mark asks for what only another way or other motion can give."""
+    return any(each is not None for each in (mark.facing, mark.frame, mark.gait, mark.tags))
+
+
+def find_mark_problem(mark: Mark) -> str:
+    """Return what is wrong with the numbers or the part of a mark, or an empty string."""
+    numbers = [*(mark.position or ()), mark.facing or 0.0, mark.height or 0.0]
+    if not all(map(math.isfinite, numbers)):
+        return "has a place, height or heading that is no number; give metres and radians"
+    if mark.part != CHARACTER and mark.position is None:
+        return f"is for the {name_part(mark)}, but has no place; give it a position"
+    if mark.part == CHARACTER and mark.height is not None:
+        return "has a height, but is for the character; leave it out, or name a part"
+    if mark.part != CHARACTER and mark.leads and mark.time <= 0.0:
+        return (
+            f"is for the {name_part(mark)}, but a shot begins where its character is; give it a "
+            "later time, or make it one for the character"
+        )
+    if not mark.leads and (_steers(mark) or (mark.position is not None and not mark.is_limb)):
+        return (
+            "does not lead the character, so it can only bring a limb to a place or show a pose; "
+            "let it lead, or leave out what else it asks for"
+        )
+    if problem := _find_palm_problem(mark):
+        return problem
+    has_height = isinstance(mark.pose, str) or (mark.pose and mark.pose.height is not None)
+    if _asks_for_hips(mark) and has_height:
+        return "has a height of the hips, and a pose that has one as well; leave one of them out"
+    return ""
+
+
+def _find_palm_problem(mark: Mark) -> str:
+    """Return what is wrong with where a palm is to face, or an empty string."""
+    if mark.palm is None:
+        return ""
+    if mark.part not in HANDS:
+        return (
+            f"has a palm, but is for the {name_part(mark)}; leave the palm out, or let the mark be "
+            "for a hand"
+        )
+    if not all(map(math.isfinite, mark.palm)) or not any(mark.palm):
+        return "has a palm whose direction is none; give x, y and z, such as 0, 0, -1 for down"
+    return ""

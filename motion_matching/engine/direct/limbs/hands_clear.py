@@ -1,0 +1,106 @@
+"""Keep hands out of obstacles: over those that are low, before those that are high."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from scipy.ndimage import gaussian_filter1d
+
+from ...control.rollout import Take
+from ...maths.easing import smoothstep
+from ..obstacles.obstruction import Obstruction
+from ..shot.shot import Mark
+from .limbs import LimbChain, bend_limb, find_limbs
+
+_SURFACE = 0.02  # metres beside an edge from which on a hand is over what it is the edge of
+_HIGHEST_LIFT = 0.35  # metres that a hand is lifted over an edge at most; else it stays before it
+_BEFORE = 0.02  # metres that it stays before what is higher
+_EASE = 0.12  # seconds in which that comes and goes
+_INSIDE = 0.005  # metres of a mark inside an obstacle from which on a hand is not held there
+_ENOUGH = 1e-4  # metres that are not worth bending an arm for
+
+
+def keep_hands_out(
+    take: Take, marks: Sequence[Mark], obstruction: Obstruction, begins: float = 0.0
+) -> Take:
+    """Return a take whose wrists enter no obstacle; where marks hold them outside, they stay.
+
+    The take `begins` at a second of the shot.
+    """
+    poses = take.poses
+    for name, limb in find_limbs(take.skeleton).items():
+        if name.endswith("hand"):
+            held = np.zeros(take.frame_count, bool)
+            for mark in marks:
+                if mark.part == name:
+                    first, last = mark.find_span(take.fps, begins)
+                    held[max(first, 0) : max(last + 1, 0)] = True
+            poses = _keep_hand_out(replace(take, poses=poses), limb, held, obstruction)
+    return replace(take, poses=poses)
+
+
+def _keep_hand_out(
+    take: Take, limb: LimbChain, held: np.ndarray, obstruction: Obstruction
+) -> np.ndarray:
+    """Return poses (T, 7, B) whose wrist of a limb is outside; it stays where it is `held` (T,)."""
+    joints = take.skeleton.compute_bone_positions([limb.root, limb.end], take.poses)
+    shoulder, hand = joints[:, 0], joints[:, 1]
+    stands = take.poses[:, 2, 0].astype(np.float64)
+    surfaces = obstruction.find_surfaces(hand[:, :2], stands, 0.0)
+    held = held & ~(surfaces - hand[:, 2] > _INSIDE)
+    needed = _push_out(shoulder, hand, stands, obstruction)
+    if np.abs(needed).max(initial=0.0) < _ENOUGH:
+        return take.poses
+    width = _EASE * take.fps
+    free = smoothstep(np.clip(_count_from(held) / (2.0 * width), 0.0, 1.0))[:, None]
+    eased = free * gaussian_filter1d(_spread(needed, round(width)), 0.5 * width, axis=0)
+    moved = hand + eased
+    moved += np.where(held[:, None], 0.0, _push_out(shoulder, moved, stands, obstruction))
+    ticks = np.flatnonzero(np.linalg.norm(moved - hand, axis=1) > _ENOUGH)
+    if not len(ticks):
+        return take.poses
+    return bend_limb(take.poses, ticks, take.skeleton, limb, moved[ticks])
+
+
+def _push_out(
+    shoulder: np.ndarray, hand: np.ndarray, stands: np.ndarray, obstruction: Obstruction
+) -> np.ndarray:
+    """Return the least movements (T, 3) after which hands (T, 3) are outside."""
+    result = np.zeros(hand.shape)
+    share = obstruction.find_first_crossing(shoulder[:, :2], hand[:, :2], hand[:, 2])
+    way = hand[:, :2] - shoulder[:, :2]
+    length = np.maximum(np.linalg.norm(way, axis=1), 1e-9)
+    crossed = shoulder[:, :2] + share[:, None] * way  # an arm over a rail goes over it by little
+    surfaces = np.maximum(
+        obstruction.find_surfaces(hand[:, :2], stands, _SURFACE),
+        obstruction.find_surfaces(crossed, stands, _SURFACE),
+    )
+    over = np.maximum(surfaces - hand[:, 2], 0.0)
+    back = np.where(share < 1.0, (1.0 - share) + _BEFORE / length, 0.0)
+    back = np.minimum(back, 1.0)
+    lifts = (over > 0.0) & (over < _HIGHEST_LIFT) & (over < back * length)
+    result[:, 2] = np.where(lifts, over, 0.0)
+    result[:, :2] = np.where(lifts, 0.0, -back)[:, None] * way
+    return result
+
+
+def _count_from(held: np.ndarray) -> np.ndarray:
+    """Return how many ticks (T,) away a hand is held; infinitely many where it never is."""
+    at = np.flatnonzero(held)
+    if not len(at):
+        return np.full(len(held), np.inf)
+    ticks = np.arange(len(held))
+    after = np.clip(np.searchsorted(at, ticks), 0, len(at) - 1)
+    before = np.maximum(after - 1, 0)
+    return np.minimum(np.abs(at[after] - ticks), np.abs(ticks - at[before]))
+
+
+def _spread(moved: np.ndarray, width: int) -> np.ndarray:
+    """Return movements (T, 3), each tick having the largest within a width of ticks."""
+    sizes = np.linalg.norm(moved, axis=1)
+    padded = np.pad(sizes, width)
+    windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * width + 1)
+    largest = np.arange(len(moved)) + windows.argmax(axis=1) - width
+    return np.asarray(moved[np.clip(largest, 0, len(moved) - 1)])

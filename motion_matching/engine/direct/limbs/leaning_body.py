@@ -1,0 +1,181 @@
+"""The body that leans: its bones and limits, how it bends, and how its feet stay where they are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from ...body.body_roles import BodyRoles
+from ...control.rollout import Take
+from ...database.database import Database
+from ...maths import planar
+from ...maths.rotations import quat
+from ...takes.sizes import find_size
+from .limbs import LimbChain, bend_limb, find_known_roles, find_limbs
+
+
+@dataclass(frozen=True)
+class LeanLimits:
+    """How far a person leans, in radians, metres of people's size, seconds and shares.
+
+    Ranges of joints are those of healthy adults (Norkin and White, Measurement of Joint Motion):
+    the spine flexes by 60 to 80 degrees in all, hips by 120, both less while one stands freely.
+    """
+
+    forward: float = math.radians(110.0)  # hips and spine together
+    aside: float = math.radians(45.0)
+    backward: float = math.radians(15.0)
+    twist: float = math.radians(40.0)  # of the trunk, to bring one shoulder forward
+    collar: float = math.radians(20.0)  # of the shoulder girdle
+    pelvis: float = 0.55  # share of a lean that the hips do, as in lifting
+    head: float = 0.5  # share of a lean that the head does not follow, to look at its hands
+    hanging: float = 0.5  # share of a lean that upper arms do not follow, by their weight
+    back: float = 0.35  # metres that hips go back for each that shoulders go forward: even weight
+    farthest_back: float = 0.18
+    # metres that hips come down on bent knees, tried one after the other: still no crouch
+    down: tuple[float, ...] = (0.0, 0.1, 0.2)
+    crown: float = 0.12  # metres from the joint of the head to the middle of its upper half
+    head_clear: float = 0.12  # metres that these two keep from obstacles: half a head and some air
+    reach: float = 0.94  # share of an arm's length at which its elbow is still bent a little
+    leg: float = 0.995  # the same of a leg
+    ease: float = 1.0 / 3.0  # seconds in which a small lean comes and goes
+    ease_more: float = 0.35  # and more for a whole one
+    calm: float = 0.1  # seconds over which a lean is averaged
+    hopeless: float = 0.5  # metres that a goal is beyond all reach from which on nobody leans to it
+
+
+LIMITS = LeanLimits()
+_UP = np.array([0.0, 0.0, 1.0])
+
+
+class LeaningBody(NamedTuple):
+    """The bones that lean, top to bottom, and the shares of the lean that each has taken."""
+
+    hips: int
+    trunk: tuple[int, ...]  # hips and spine
+    shares: tuple[float, ...]
+    neck: int | None
+    head: int | None
+    collars: Mapping[str, int]
+    arms: Mapping[str, LimbChain]
+    legs: tuple[LimbChain, ...]
+    size: float
+
+
+class Lean(NamedTuple):
+    """What a body does at K ticks, in the character's heading, besides what the motion does.
+
+    - `turn` (K, 3): rotation vector of the whole trunk; `collars` (K, 3) by hand: of the shoulders
+    - `shift` (K, 3): of the hips in metres; `amount` (K,): share of what a person can
+    """
+
+    turn: np.ndarray
+    collars: Mapping[str, np.ndarray]
+    shift: np.ndarray
+    amount: np.ndarray
+
+
+def find_body(database: Database) -> LeaningBody | None:
+    skeleton = database.skeleton
+    limbs = find_limbs(skeleton)
+    arms = {name: limb for name, limb in limbs.items() if name.endswith("hand")}
+    roles = find_known_roles(skeleton)
+    if roles is None or not arms or roles.four_legged:
+        return None
+    hips, spine = database.roles.hips, roles.chains.get("spine", ())
+    spine = tuple(bone for bone in spine if hips in skeleton.get_ancestors(bone))
+    pelvis = LIMITS.pelvis if spine else 1.0
+    rest = (1.0 - pelvis) / max(len(spine), 1)
+    shares = (pelvis, *(pelvis + rest * (k + 1) for k in range(len(spine))))
+    return LeaningBody(
+        hips,
+        (hips, *spine),
+        shares,
+        _get_first(roles, "neck", "head"),
+        database.roles.head,
+        {name: bone for name in arms if (bone := _get_collar(roles, name)) is not None},
+        arms,
+        tuple(LimbChain(*chain[:3]) for chain in database.roles.leg_bones),
+        find_size(database),
+    )
+
+
+def _get_first(roles: BodyRoles, *names: str) -> int | None:
+    return next((roles.chains[name][0] for name in names if name in roles.chains), None)
+
+
+def _get_collar(roles: BodyRoles, hand: str) -> int | None:
+    return _get_first(roles, hand.replace("hand", "collar"))
+
+
+def bend(poses: np.ndarray, lean: Lean, body: LeaningBody, parents: np.ndarray) -> np.ndarray:
+    """Return poses (K, 7, B) that lean; feet are not yet back where they were."""
+    rotations, _ = quat.compute_world(poses, parents)
+    yaw = np.arctan2(*quat.mul_vec(rotations[:, 0], np.array([1.0, 0.0, 0.0]))[:, 1::-1].T)
+
+    def to_world(vectors: np.ndarray) -> np.ndarray:
+        return np.column_stack([planar.rotate(vectors[:, :2], yaw), vectors[:, 2]])
+
+    turn, turned = to_world(lean.turn), rotations.copy()
+    result = poses.copy()
+    own: dict[int, np.ndarray] = {
+        bone: quat.from_scaled_angle_axis(share * turn)
+        for bone, share in zip(body.trunk, body.shares, strict=True)
+    }
+    level = turn * [1.0, 1.0, 0.0]
+    if body.neck is not None:
+        own[body.neck] = quat.from_scaled_angle_axis(turn - LIMITS.head * level)
+    for hand, limb in body.arms.items():
+        own[limb.root] = quat.from_scaled_angle_axis(turn - LIMITS.hanging * level)
+        if hand in body.collars and hand in lean.collars:
+            own[body.collars[hand]] = quat.mul(
+                quat.from_scaled_angle_axis(to_world(lean.collars[hand])),
+                quat.from_scaled_angle_axis(turn),
+            )
+    for bone, parent in enumerate(parents.tolist()):
+        if parent < 0:
+            continue
+        if bone in own:
+            turned[:, bone] = quat.mul(own[bone], rotations[:, bone])
+            local = quat.inv_mul(turned[:, parent], turned[:, bone])
+            result[:, 3:, bone] = quat.normalize(local)
+        else:
+            turned[:, bone] = quat.mul(turned[:, parent], poses[:, 3:, bone])
+    shift = quat.inv_mul_vec(turned[:, parents[body.hips]], to_world(lean.shift))
+    result[:, :3, body.hips] += shift
+    return result
+
+
+def stand(
+    poses: np.ndarray, before: np.ndarray, ticks: np.ndarray, body: LeaningBody, take: Take
+) -> np.ndarray:
+    """Return poses (T, 7, B) whose feet are at ticks as they were `before`, on bent knees."""
+    parents = take.skeleton.parents
+    feet, ankles = quat.compute_world(before[ticks], parents)
+    rotations, joints = quat.compute_world(poses[ticks], parents)
+    drop = np.zeros(len(ticks))
+    for leg in body.legs:
+        length = sum(
+            float(np.linalg.norm(ankles[:, b] - ankles[:, a], axis=-1).mean())
+            for a, b in ((leg.root, leg.middle), (leg.middle, leg.end))
+        )
+        was = np.linalg.norm(ankles[:, leg.end] - ankles[:, leg.root], axis=1)
+        reach = np.maximum(LIMITS.leg * length, was)
+        away = joints[:, leg.root] - ankles[:, leg.end]
+        height = np.sqrt(np.maximum(reach**2 - np.sum(away[:, :2] ** 2, axis=1), 0.0))
+        drop = np.maximum(drop, away[:, 2] - height)
+    parent = parents[body.hips]
+    down = quat.inv_mul_vec(rotations[:, parent], -drop[:, None] * _UP)
+    result = poses.copy()
+    result[ticks, :3, body.hips] += down
+    for leg in body.legs:
+        result = bend_limb(result, ticks, take.skeleton, leg, ankles[:, leg.end])
+    rotations, _ = quat.compute_world(result[ticks], parents)
+    for leg in body.legs:
+        local = quat.inv_mul(rotations[:, leg.middle], feet[:, leg.end])
+        result[ticks, 3:, leg.end] = quat.normalize(local)
+    return result

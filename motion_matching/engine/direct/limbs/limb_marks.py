@@ -1,0 +1,242 @@
+"""Bring limbs to their marks: bend them by what the motion lacks, so that it stays as it is.
+
+A mark that leads is passed: all that is added is how far the limb is from it then, which fades in
+and out. One that does not lead may be far from the motion, and draws its limb to it and back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ...control.rollout import Take
+from ...database.database import Database
+from ...maths.easing import smoothstep
+from ...maths.rotations import quat
+from ...takes.sizes import find_size
+from ..obstacles.obstruction import Obstruction
+from ..shot.shot import HANDS, Mark
+from .hands_clear import keep_hands_out
+from .leaning import lean_to_marks
+from .limbs import Bend, LimbChain, bend_limb, find_limbs
+from .palms import LIMITS, find_elbow_side, rate_elbow, turn_palm
+
+_EASE = 0.5  # seconds in which a limb comes to its mark, and leaves it
+_BEYOND = 1.1  # times its length that a limb is stretched to a mark
+_OUT_OF_REACH = 2.0  # times its length beyond which it does not even reach out to a mark
+_NEAREST = 0.35  # times its length to which it is folded at most, as it would fling about then
+_DRAGGED = 0.2  # times its length by which a foot is held at most, if the motion goes on
+_SHORTEST = 0.2  # seconds in which a foot comes to its mark, though it has just stood
+_LIFT, _LIFTS = 0.02, 0.3  # metres that a standing foot is lifted, and seconds that it takes
+_TURNED = 0.6  # share of its way's time in which it turns there
+_RISEN = 0.7  # share of its way's time in which a hand rises to a surface, or leaves it level
+_ENOUGH = 1e-5  # metres that are not worth bending a limb for
+
+
+class _Span(NamedTuple):
+    """The ticks at which a limb is moved all of the way, and how long that takes on both sides."""
+
+    first: int
+    last: int
+    before: int
+    after: int
+
+    def list_ticks(self, count: int) -> np.ndarray:
+        """Return the ticks (K,) of a take of a count of them at which a limb is moved at all."""
+        return np.arange(max(self.first - self.before, 0), min(self.last + self.after + 1, count))
+
+    def compute_shares(self, ticks: np.ndarray) -> np.ndarray:
+        """Return shares (K,) of the time in which a limb comes to its mark, or leaves it."""
+        early = np.maximum(self.first - ticks, 0) / max(self.before, 1)
+        late = np.maximum(ticks - self.last, 0) / max(self.after, 1)
+        return np.asarray(1.0 - np.maximum(early, late))
+
+
+def is_leg(database: Database, part: str) -> bool:
+    """Return whether a part of the body is the end of a leg."""
+    limbs = find_limbs(database.skeleton)
+    return part in limbs and _find_leg(limbs[part], database) is not None
+
+
+def _find_leg(limb: LimbChain, database: Database) -> int | None:
+    """Return which leg a limb is, if it is one."""
+    bones = database.roles.leg_bones
+    return next((leg for leg, chain in enumerate(bones) if limb.end in chain), None)
+
+
+def reach_marks(
+    take: Take,
+    marks: Sequence[Mark],
+    database: Database,
+    begins: float = 0.0,
+    obstruction: Obstruction | None = None,
+) -> Take:
+    """Return a take, whose feet are planted, with its limbs at their marks.
+
+    It `begins` at a second of the shot. A limb that is much too far from a mark that leads, or too
+    near, is left as it is. Hands come to surfaces of an obstruction from above.
+    """
+    leading = [mark for mark in marks if mark.leads]
+    take = lean_to_marks(take, leading, database, begins, obstruction)
+    of_limbs = sorted((mark for mark in marks if mark.is_limb), key=lambda mark: mark.time)
+    for mark in of_limbs:
+        if mark.leads:
+            take = _reach(take, mark, database, begins, obstruction)
+    if obstruction:
+        take = keep_hands_out(take, leading, obstruction, begins)
+    for mark in of_limbs:
+        if not mark.leads:
+            take = _reach(take, mark, database, begins, obstruction)
+    for mark in of_limbs:
+        if mark.palm is not None:
+            take = _face(take, mark, begins)
+    return take
+
+
+def _face(take: Take, mark: Mark, begins: float) -> Take:
+    """Return a take whose palm faces as a mark asks while its hand is there."""
+    stay = _find_stay(take, mark, find_limbs(take.skeleton)[mark.part], begins, False)
+    if stay is None:
+        return take
+    ease = round(_EASE * take.fps)
+    span = _Span(*stay, ease, ease)
+    ticks = span.list_ticks(take.frame_count)
+    return turn_palm(take, mark, stay, ticks, smoothstep(span.compute_shares(ticks)))
+
+
+def _reach(
+    take: Take, mark: Mark, database: Database, begins: float, obstruction: Obstruction | None
+) -> Take:
+    """Return a take with a limb moved by what it lacks to be at its mark, as far as it reaches."""
+    limb = find_limbs(take.skeleton)[mark.part]
+    leg = _find_leg(limb, database)
+    stay = _find_stay(take, mark, limb, begins, leg is not None)
+    if stay is None:
+        return take
+    span = _find_span(take, mark, stay, limb, database)
+    ticks = span.list_ticks(take.frame_count)
+    metres = _measure_away(take, mark, limb, np.clip(ticks, *stay) if mark.leads else ticks)
+    if np.abs(metres).max(initial=0.0) <= _ENOUGH:
+        return take
+    linear = span.compute_shares(ticks)
+    is_over, bend = False, None
+    if mark.leads and leg is None:
+        is_over = _is_over(mark, take, stay[0], obstruction)
+    goal = _find_ends(take, limb, ticks) + _ease(linear, is_over) * metres
+    if mark.leads and leg is None:
+        root = take.skeleton.compute_bone_positions([limb.root], take.poses[ticks])[:, 0]
+        side = find_elbow_side(mark.part, take.poses[ticks, 3:, 0], goal - root)
+        bend = Bend(side, smoothstep(linear / _TURNED))
+    if bend is not None and mark.palm is not None:
+        bend = _swing_elbow(take, mark, span, goal, bend)
+    return replace(take, poses=bend_limb(take.poses, ticks, take.skeleton, limb, goal, bend))
+
+
+def _swing_elbow(take: Take, mark: Mark, span: _Span, goal: np.ndarray, bend: Bend) -> Bend:
+    """Return the bend of an arm, its elbow lifted or tucked in as far as the palm needs it.
+
+    Goals (K, 3) are those of the span's ticks, in all of which the elbow comes there and leaves.
+    """
+    limb, skeleton = find_limbs(take.skeleton)[mark.part], take.skeleton
+    ticks = span.list_ticks(take.frame_count)
+    shares = smoothstep(span.compute_shares(ticks))
+    root = skeleton.compute_bone_positions([limb.root], take.poses[ticks])[:, 0]
+    way, sign = quat.normalize_vectors(goal - root), 1.0 if mark.part == HANDS[0] else -1.0
+
+    def turn(swing: float) -> Bend:
+        turned = quat.from_angle_axis(sign * swing * shares, way)
+        return bend._replace(side=quat.mul_vec(turned, bend.side))
+
+    def rate(swing: float) -> float:
+        poses = bend_limb(take.poses, ticks, skeleton, limb, goal, turn(swing))
+        return rate_elbow(poses[span.first : span.last + 1], skeleton, mark, swing)
+
+    return turn(min(LIMITS.swings, key=rate))
+
+
+def _find_ends(take: Take, limb: LimbChain, ticks: np.ndarray) -> np.ndarray:
+    """Return where (K, 3) the end of a limb is at ticks (K,)."""
+    return take.skeleton.compute_bone_positions([limb.end], take.poses[ticks])[:, 0]
+
+
+def _measure_away(take: Take, mark: Mark, limb: LimbChain, ticks: np.ndarray) -> np.ndarray:
+    """Return what (K, 3) in metres a limb lacks at ticks (K,) to be at its mark."""
+    end = _find_ends(take, limb, ticks)
+    return mark.find_goals(end) - end
+
+
+def _find_stay(
+    take: Take, mark: Mark, limb: LimbChain, begins: float, is_leg: bool
+) -> tuple[int, int] | None:
+    """Return the ticks from which to which a limb is at its mark, None if it cannot be.
+
+    Where the motion goes on during a hold of a mark that leads, the limb is there for a moment, and
+    is not dragged.
+    """
+    first, last = mark.find_span(take.fps, begins)
+    first = first if begins else min(first, take.frame_count - 1)
+    if not mark.leads:
+        return first, last
+    poses = take.poses[first : last + 1]
+    if first < 0 or not len(poses):
+        return None
+    root, middle, end = (take.skeleton.compute_bone_positions([bone], poses)[:, 0] for bone in limb)
+    metres = _measure_away(take, mark, limb, np.arange(first, first + len(poses)))
+    length = np.linalg.norm(middle - root, axis=1) + np.linalg.norm(end - middle, axis=1)
+    reach = np.linalg.norm(end + metres - root, axis=1) / length
+    if reach[0] > _OUT_OF_REACH or reach[0] < _NEAREST:
+        return None
+    far = reach > _BEYOND
+    dragged = np.linalg.norm((metres - metres[0])[:, :2], axis=1) > _DRAGGED * length
+    is_left = far[1:] & ~far[0] | dragged[1:] & is_leg
+    return first, first if np.any(is_left) else first + len(metres) - 1
+
+
+def _find_span(
+    take: Take, mark: Mark, stay: tuple[int, int], limb: LimbChain, database: Database
+) -> _Span:
+    """Return when a limb is moved for a mark: a foot that stands as long as it stands.
+
+    Then it does not slide, and neither does it where it stood before and stands after that. One
+    that is to be higher than it stands is lifted.
+    """
+    (first, last), ease = stay, round(_EASE * take.fps)
+    leg = _find_leg(limb, database)
+    if leg is None or not mark.leads:
+        return _Span(first, last, ease, ease)
+    stands = take.locked[:, leg]
+    moves = np.flatnonzero(~stands)
+    [[*_, rise]] = _measure_away(take, mark, limb, np.array([first]))
+    is_lifted = rise > _LIFT * find_size(database)
+    shortest = round((_LIFTS if is_lifted else _SHORTEST) * take.fps)
+    if stands[first] and not is_lifted:
+        first = int(moves[moves < first].max(initial=-1)) + 1
+    if stands[last] and not is_lifted:
+        last = int(moves[moves > last].min(initial=len(stands))) - 1
+    stood = np.flatnonzero(stands)
+    free = first - int(stood[stood < first].max(initial=-ease)) - 1
+    rest = int(stood[stood > last].min(initial=len(stands) + ease)) - last - 1
+    return _Span(first, last, min(max(free, shortest), ease), min(max(rest, shortest), ease))
+
+
+def _is_over(mark: Mark, take: Take, tick: int, obstruction: Obstruction | None) -> bool:
+    """Return whether a mark is over something that a hand has to rise to."""
+    if obstruction is None or mark.position is None:
+        return False
+    stands = take.poses[tick, 2, :1].astype(np.float64)
+    surface = obstruction.find_surfaces(np.array([mark.position], float), stands, 0.0)
+    return bool(np.isfinite(surface[0]))
+
+
+def _ease(linear: np.ndarray, is_over: bool) -> np.ndarray:
+    """Return shares (K, 3) of the way to a mark, by shares (K,) of its time.
+
+    Where a hand is over something it rises first, and comes down last.
+    """
+    rising = level = linear
+    if is_over:
+        rising, level = linear / _RISEN, (linear - 1.0 + _RISEN) / _RISEN
+    return smoothstep(np.column_stack([level, level, rising]))

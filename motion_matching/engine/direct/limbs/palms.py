@@ -1,0 +1,280 @@
+"""Turn palms to where marks ask: the forearm about itself, and the wrist, as far as people do.
+
+Where a palm faces is taken from the knuckles of fingers, or else from a rest pose that stands. The
+joints of elbow and wrist stay where they are.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ...control.rollout import Take
+from ...errors import RigError
+from ...maths.easing import smoothstep
+from ...maths.rotations import quat
+from ...retargeting.frames.end_frames import EndFrames
+from ...retargeting.frames.frame_axes import rotate
+from ...skeleton.skeleton import Skeleton
+from ..shot.shot import HANDS, Mark
+from .limbs import find_known_roles, find_limbs
+
+# in frames of hands: to the knuckles, and out of the palm, as Z is up from the back
+_FINGERS, _PALM = np.array([0.0, 1.0, 0.0]), np.array([0.0, 0.0, -1.0])
+# where a left arm leads that reaches for something, and where its elbow points then: outward, back
+# and down. Arms that lead elsewhere are turned there the shortest way, which no arm leads against
+_REACHES = np.array([0.2, -0.8, -0.57])
+_ELBOW = np.array([0.64, 0.74, -0.82])
+_CLEAR = 0.05  # share of an arm's length by which its elbow shows where it points
+
+
+@dataclass(frozen=True)
+class PalmLimits:
+    """How far a person turns a palm, in radians: the ranges of joints of healthy adults.
+
+    They are those of Kapandji, The Physiology of the Joints. What the motion itself does beyond
+    them stays allowed, but fingers come within them.
+    """
+
+    pronation: float = math.radians(85.0)  # of the forearm, from where the palm faces the body
+    supination: float = math.radians(90.0)
+    flexion: float = math.radians(85.0)  # of the wrist, toward the palm
+    extension: float = math.radians(85.0)  # of the wrist, toward the back of the hand
+    radial: float = math.radians(15.0)  # of the wrist, toward the thumb
+    ulnar: float = math.radians(45.0)  # of the wrist, away from it
+    # of the elbow about the line from shoulder to wrist, from where it points at ease, if forearm
+    # and wrist alone would not do: down to below the arm, and up to beside the shoulder
+    swings: tuple[float, ...] = tuple(map(math.radians, (0, 15, -15, 30, -30, 45, -45, 60)))
+    swing_cost: float = 0.2  # radians that a palm may lack rather than to swing an elbow by one
+    # share of a twist that shows at the elbow, the rest at the wrist: skin shrinks by the cosine of
+    # half the twist at a joint, so that halves are the least that both can have
+    forearm: float = 0.5
+    # angle between forearm and direction below which less than the whole twist is done: it says
+    # nothing there, and would leap
+    along: float = math.radians(10.0)
+    met: float = math.radians(5.0)  # that no eye sees
+
+
+LIMITS = PalmLimits()
+
+
+class _Angles(NamedTuple):
+    """How hands (K,) are turned in radians.
+
+    `twist` is the pronation of the forearm, `bend` the flexion of the wrist, and `aside` how far
+    that leads fingers to the thumb's side.
+    """
+
+    twist: np.ndarray
+    bend: np.ndarray
+    aside: np.ndarray
+
+
+class _ForearmView(NamedTuple):
+    """An arm at K ticks, as directions (K, 3)."""
+
+    sign: float  # 1 on the left, -1 on the right
+    forearm: np.ndarray
+    neutral: np.ndarray  # where its palm faces halfway between pronation and supination
+    palm: np.ndarray
+    fingers: np.ndarray
+
+    @classmethod
+    def from_poses(cls, poses: np.ndarray, skeleton: Skeleton, part: str) -> _ForearmView | None:
+        """Return the arm of a hand in poses (K, 7, B), None if no palm is known."""
+        frame = find_palm_frame(skeleton, part)
+        if frame is None:
+            return None
+        limb = find_limbs(skeleton)[part]
+        rotations, joints = quat.compute_world(poses.astype(np.float64), skeleton.parents)
+        root, middle, end = (joints[:, bone] for bone in limb)
+        length = np.linalg.norm(middle - root, axis=1) + np.linalg.norm(end - middle, axis=1)
+        way = quat.normalize_vectors(end - root)
+        aside = middle - root
+        aside = aside - np.sum(aside * way, axis=1, keepdims=True) * way
+        lacking = np.maximum(_CLEAR * length - np.linalg.norm(aside, axis=1), 0.0)
+        aside = aside + lacking[:, None] * find_elbow_side(part, rotations[:, 0], way)
+        sign = 1.0 if part == HANDS[0] else -1.0
+        hinge = np.cross(way, aside)
+        forearm = quat.normalize_vectors(end - middle)
+        neutral = -sign * (hinge - np.sum(hinge * forearm, axis=1, keepdims=True) * forearm)
+        hand = quat.mul(rotations[:, limb.end], frame)
+        palm, fingers = rotate(hand, _PALM), rotate(hand, _FINGERS)
+        return cls(sign, forearm, quat.normalize_vectors(neutral), palm, fingers)
+
+    def measure(self) -> _Angles:
+        """Return how the hand is turned."""
+        twist, bend = self.measure_palm(self.palm)
+        along = np.sum(self.forearm * self.palm, axis=1, keepdims=True)
+        ahead = self.forearm - along * self.palm
+        aside = np.sum(np.cross(ahead, self.fingers) * self.palm, axis=1)
+        turned = np.arctan2(self.sign * aside, np.sum(ahead * self.fingers, axis=1))
+        return _Angles(twist, bend, _unwind(turned))
+
+    def measure_palm(self, faces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return twist and bend of a hand whose palm faces in directions (K, 3)."""
+        along = np.sum(faces * self.forearm, axis=1)
+        flat = faces - along[:, None] * self.forearm
+        turned = np.sum(np.cross(self.neutral, flat) * self.forearm, axis=1)
+        twist = np.arctan2(self.sign * turned, np.sum(self.neutral * flat, axis=1))
+        return _unwind(twist), np.arcsin(np.clip(-along, -1.0, 1.0))
+
+
+def find_palm_frame(skeleton: Skeleton, part: str) -> np.ndarray | None:
+    """Return the rotation (4,) from a hand's bone to its frame, None if the body does not show it.
+
+    Y leads to the knuckles, and Z up from the back of the hand. Paws have none.
+    """
+    roles = find_known_roles(skeleton)
+    if roles is None or roles.four_legged or part not in find_limbs(skeleton):
+        return None
+    try:
+        ends = EndFrames.from_body(skeleton, roles)
+    except RigError:
+        return None
+    return ends.palms.get(part, ends.frames.get(part))
+
+
+def find_elbow_side(part: str, headings: np.ndarray, ways: np.ndarray) -> np.ndarray:
+    """Return to which side (K, 3) the elbow of a hand points at ease, by headings (K, 4).
+
+    Ways (K, 3) lead from the shoulder to the hand.
+    """
+    sides = np.array([1.0 if part == HANDS[0] else -1.0, 1.0, 1.0])
+    reaches, elbow = (
+        quat.mul_vec(headings, np.tile(sides * each, (len(ways), 1))) for each in (_REACHES, _ELBOW)
+    )
+    turns = quat.between(quat.normalize_vectors(reaches), quat.normalize_vectors(ways))
+    return np.asarray(quat.mul_vec(turns, elbow))
+
+
+def turn_palm(
+    take: Take, mark: Mark, stay: tuple[int, int], ticks: np.ndarray, shares: np.ndarray
+) -> Take:
+    """Return a take whose palm faces as a mark asks from the first to the last tick of a stay.
+
+    At ticks (K,) it is turned by shares (K,) of what it lacks at the nearest one of these. Without
+    a palm nothing is turned.
+    """
+    first, last = (min(max(tick, 0), take.frame_count - 1) for tick in stay)
+    arm = _ForearmView.from_poses(take.poses[first : last + 1], take.skeleton, mark.part)
+    if arm is None or not len(ticks):
+        return take
+    own, asked = arm.measure(), arm.measure_palm(_get_direction(mark, len(arm.palm)))
+    reached, at = _limit(own, *asked), np.clip(ticks, first, last) - first
+    lacks = (shares * (new - old)[at] for new, old in zip(reached, own, strict=True))
+    return replace(take, poses=_turn(take, mark.part, ticks, _Angles(*lacks)))
+
+
+def rate_elbow(poses: np.ndarray, skeleton: Skeleton, mark: Mark, swing: float) -> float:
+    """Return what an elbow costs that swings to where it is in poses (K, 7, B), in radians.
+
+    It is what the palm lacks at most that is then turned as far as it can be, and a share of the
+    swing itself.
+    """
+    arm = _ForearmView.from_poses(poses, skeleton, mark.part)
+    if arm is None:
+        return abs(swing)
+    twist, bend = arm.measure_palm(_get_direction(mark, len(poses)))
+    reached = _limit(arm.measure(), twist, bend)
+    level = np.cos(reached.bend) * np.cos(bend) * np.cos(reached.twist - twist)
+    least = float(np.min(level + np.sin(reached.bend) * np.sin(bend)))
+    return math.acos(min(max(least, -1.0), 1.0)) + LIMITS.swing_cost * abs(swing)
+
+
+def _get_direction(mark: Mark, count: int) -> np.ndarray:
+    """Return the direction (K, 3) in which the palm of a mark is to face."""
+    assert mark.palm is not None
+    return np.tile(quat.normalize_vectors(np.array(mark.palm, float)), (count, 1))
+
+
+def _unwind(angles: np.ndarray) -> np.ndarray:
+    """Return angles (K,) that do not leap, between minus and plus half a turn in their middle."""
+    angles = np.unwrap(angles)
+    turns = np.round(angles[len(angles) // 2] / (2.0 * np.pi))
+    return np.asarray(angles - 2.0 * np.pi * turns)
+
+
+def _limit(own: _Angles, twist: np.ndarray, bend: np.ndarray) -> _Angles:
+    """Return what a person reaches of a twist (K,) and a bend (K,), from their own ones."""
+    share = smoothstep(np.cos(bend) / np.sin(LIMITS.along))
+    twist = own.twist + share * (twist - own.twist)
+    return _Angles(
+        np.clip(
+            twist,
+            np.minimum(-LIMITS.supination, own.twist),
+            np.maximum(LIMITS.pronation, own.twist),
+        ),
+        np.clip(
+            bend,
+            np.minimum(-LIMITS.extension, own.bend),
+            np.maximum(LIMITS.flexion, own.bend),
+        ),
+        np.clip(own.aside, -LIMITS.ulnar, LIMITS.radial),
+    )
+
+
+def _turn(take: Take, part: str, ticks: np.ndarray, angles: _Angles) -> np.ndarray:
+    """Return poses (T, 7, B) whose hand is turned about its forearm, then bent at the wrist."""
+    limb, parents = find_limbs(take.skeleton)[part], take.skeleton.parents
+    poses = take.poses[ticks].astype(np.float64)
+    arm, frame = (
+        _ForearmView.from_poses(poses, take.skeleton, part),
+        find_palm_frame(take.skeleton, part),
+    )
+    assert arm is not None
+    assert frame is not None
+    rotations, _ = quat.compute_world(poses, parents)
+    half, whole = (
+        quat.from_angle_axis(arm.sign * share * angles.twist, arm.forearm)
+        for share in (LIMITS.forearm, 1.0)
+    )
+    hand = quat.mul(whole, rotations[:, limb.end])
+    hinge = np.cross(arm.forearm, quat.mul_vec(whole, arm.palm))
+    hand = quat.mul(quat.from_angle_axis(angles.bend, quat.normalize_vectors(hinge)), hand)
+    palm = rotate(quat.mul(hand, frame), _PALM)
+    hand = quat.mul(quat.from_angle_axis(arm.sign * angles.aside, palm), hand)
+    result = take.poses.copy()
+    middle, above = rotations[:, limb.middle], rotations[:, parents[limb.end]]
+    for bone, parent, world in (
+        (limb.middle, rotations[:, parents[limb.middle]], quat.mul(half, middle)),
+        (limb.end, quat.mul(half, above), hand),
+    ):
+        result[ticks, 3:, bone] = quat.normalize(quat.inv_mul(parent, world))
+    return result
+
+
+def measure_palm(take: Take, mark: Mark) -> tuple[float | None, str]:
+    """Return how far in radians a palm is turned from its direction at most while it is held.
+
+    And why, if it is farther than an eye sees. Without a palm the angle is None.
+    """
+    first, last = (min(tick, take.frame_count - 1) for tick in mark.find_span(take.fps))
+    hand = mark.part.replace("_", " ")
+    arm = _ForearmView.from_poses(take.poses[first : last + 1], take.skeleton, mark.part)
+    if arm is None:
+        return None, (
+            f"this body does not show where the palm of the {hand} faces, so it is not turned; "
+            "give its armature two fingers on each hand, or a rest pose that stands"
+        )
+    direction = _get_direction(mark, len(arm.palm))
+    away = np.arctan2(
+        np.linalg.norm(np.cross(arm.palm, direction), axis=1), np.sum(arm.palm * direction, axis=1)
+    )
+    worst = int(np.argmax(away))
+    most = float(away[worst])
+    if most <= LIMITS.met:
+        return most, ""
+    twist = float(arm.measure_palm(direction)[0][worst])
+    why = "another mark turns the hand then"
+    if twist > LIMITS.pronation:
+        why = f"the forearm turns inward by {math.degrees(LIMITS.pronation):.0f}° at most"
+    elif twist < -LIMITS.supination:
+        why = f"the forearm turns outward by {math.degrees(LIMITS.supination):.0f}° at most"
+    return most, (
+        f"the palm of the {hand} is {math.degrees(most):.0f}° short, as {why}; move the mark, or "
+        "let the palm face elsewhere"
+    )

@@ -1,0 +1,179 @@
+"""Where to stand so that hands reach marks that lie over or beside obstacles.
+
+Such a mark gets one for the character, which leads it: near enough for the hand and clear of the
+obstacles, on a way that can be walked. The trunk and the arm do the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ...maths import planar
+from ..footage.footage import Footage
+from ..obstacles.obstruction import Obstruction
+from ..obstacles.routing import find_route
+from ..shot.shot import Mark, Shot
+from .body_parts import find_leaders
+from .limbs import LimbChain, find_limbs
+
+_NEAR = 1.0  # metres from an obstacle within which a mark of a hand is reached from beside it
+_ANGLES, _FARTHEST, _STEP = 48, 3.0, 0.05  # places compared round a mark: count, metres, and apart
+_TOES = 0.2  # metres that toes are ahead of the body, by which it stays clear more than its radius
+_LEAST_CLEAR = 0.05  # the same where there is no more room
+_COMFORTABLE, _CLOSEST = 0.9, 0.5  # shares of an arm's length at which it is stretched, and cramped
+_CHEST = 0.2  # metres below the shoulders up to which an arm reaches over something
+_TOUCHED = 0.05  # metres by which a mark may be in what it touches
+_TRIES = 40  # places to which ways are looked for
+# what a place costs, in metres of stretching: for a radian that a mark is to the side of where a
+# hand works at ease, for a radian of turning there, and for a metre of way
+_ASIDE, _TURNED, _WAY = 0.3, 0.06, 0.1
+_EASY = (-0.35, 1.0)  # radians from straight ahead to the hand's own side where it works at ease
+_KEEPS = 0.5  # radians of turning up to which one goes on as one went
+_SAMPLED = 512  # frames from which shoulders are measured
+
+
+class _Arm(NamedTuple):
+    """A hand's side, 1 for left; its shoulder (3,) from the character; and its length in metres."""
+
+    side: float
+    shoulder: np.ndarray
+    length: float
+
+
+class _Places(NamedTuple):
+    """Places (P, 2) to stand at, headings (P,), and what they cost (P,) in metres of stretching."""
+
+    points: np.ndarray
+    yaws: np.ndarray
+    costs: np.ndarray
+
+
+def stand_beside(shot: Shot, obstruction: Obstruction, footage: Footage) -> Shot:
+    """Return a shot of the footage's size with marks to stand at for hands near obstacles."""
+    arms = _find_arms(shot, footage)
+    led, result = find_leaders(shot), list(shot.marks)
+    place = np.array(shot.position, float)
+    handled: set[int] = set()
+    for i, mark in enumerate(shot.marks):
+        if mark.position is None or i in handled:
+            continue
+        leader = led.get(i)
+        is_first = leader is None or shot.marks[leader].is_limb
+        if mark.part not in arms or not is_first or not _is_near(mark, obstruction):
+            place = np.array(mark.position, float)
+            continue
+        together = [i, *(k for k, other in led.items() if other == i)]
+        handled |= set(together)
+        hands = [shot.marks[k] for k in together if shot.marks[k].part in arms]
+        later = (m.position for m in shot.marks[i + 1 :] if m.time > mark.time and m.position)
+        found = _find_place(hands, arms, obstruction, place, next(later, None))
+        if found is not None:
+            result.append(found)
+            assert found.position is not None
+            place = np.array(found.position)
+    return replace(shot, marks=tuple(sorted(result, key=lambda mark: mark.time)))
+
+
+def _is_near(mark: Mark, obstruction: Obstruction) -> bool:
+    return bool(obstruction.measure_distances(np.array([mark.position]))[0] < _NEAR)
+
+
+def _find_arms(shot: Shot, footage: Footage) -> dict[str, _Arm]:
+    """Return the arms of a body that marks are for, as most of the data carries them."""
+    wanted = {mark.part for mark in shot.marks if mark.is_limb and mark.part.endswith("hand")}
+    limbs = find_limbs(footage.database.skeleton) if wanted else {}
+    return {part: _measure_arm(part, limbs[part], footage) for part in wanted if part in limbs}
+
+
+def _measure_arm(part: str, limb: LimbChain, footage: Footage) -> _Arm:
+    database = footage.database
+    some = np.linspace(0, database.frame_count - 1, _SAMPLED).astype(int)
+    joints = database.skeleton.compute_bone_positions(
+        list(limb), np.asarray(database.poses[some]), root=0
+    )
+    joints = joints / footage.size
+    upper, lower = (np.linalg.norm(joints[:, k + 1] - joints[:, k], axis=1).mean() for k in (0, 1))
+    side = 1.0 if part.startswith("left") else -1.0
+    return _Arm(side, np.median(joints[:, 0], axis=0), float(upper + lower))
+
+
+def _find_place(
+    hands: Sequence[Mark],
+    arms: dict[str, _Arm],
+    obstruction: Obstruction,
+    before: np.ndarray,
+    after: tuple[float, float] | None,
+) -> Mark | None:
+    """Return a mark for the character from which hands reach theirs, None if there is no place."""
+    first = hands[0]
+    goal = np.mean(np.array([mark.position for mark in hands], float), axis=0)
+    way = (goal if after is None or first.hold else np.array(after)) - before
+    travel = float(np.arctan2(way[0], -way[1]))
+    facing = next((mark.facing for mark in hands if mark.facing is not None), None)
+    for clear in (_TOES, _LEAST_CLEAR):
+        places = _list_places(goal, travel, facing, obstruction, clear)
+        costs = sum(
+            (_rate(places, mark, arms[mark.part], obstruction) for mark in hands), places.costs
+        )
+        ends = np.linalg.norm(places.points - before, axis=1)
+        costs = costs + _WAY * ends + _TURNED * np.abs(planar.wrap(places.yaws - travel))
+        for k in np.argsort(costs, kind="stable")[:_TRIES].tolist():
+            if not np.isfinite(costs[k]):
+                break
+            if not find_route(before, places.points[k], obstruction).complete:
+                continue
+            yaw, (x, y) = float(places.yaws[k]), places.points[k].tolist()
+            keeps = not first.hold and abs(planar.wrap(yaw - travel)) < _KEEPS
+            hold = max(mark.time + mark.hold for mark in hands) - first.time
+            wanted = facing if facing is not None else None if keeps else yaw
+            return Mark(first.time, (x, y), wanted, hold)
+    return None
+
+
+def _list_places(
+    goal: np.ndarray,
+    travel: float,
+    facing: float | None,
+    obstruction: Obstruction,
+    clear: float,
+) -> _Places:
+    """Return the places round a goal that are clear of obstacles, each with some headings."""
+    angles = np.linspace(0.0, 2.0 * np.pi, _ANGLES, endpoint=False)
+    radii = np.arange(_STEP, _FARTHEST, _STEP)
+    grid = np.stack(np.meshgrid(angles, radii, indexing="ij"), axis=-1).reshape(-1, 2)
+    points = goal - grid[:, 1:] * planar.yaw_to_forward(grid[:, 0])
+    free = obstruction.measure_distances(points) >= obstruction.radius + clear
+    points, to_goal = points[free], grid[free, 0]
+    headings = [np.full(len(points), facing)] if facing is not None else [
+        np.full(len(points), travel), to_goal, to_goal - 0.3, to_goal + 0.3
+    ]  # fmt: skip
+    yaws = np.concatenate(headings)
+    return _Places(np.tile(points, (len(headings), 1)), yaws, np.zeros(len(yaws)))
+
+
+def _rate(places: _Places, mark: Mark, arm: _Arm, obstruction: Obstruction) -> np.ndarray:
+    """Return what it costs (P,) to reach a mark from places, infinite through what is high."""
+    shoulders = places.points + planar.rotate(
+        np.broadcast_to(arm.shoulder[:2], places.points.shape), places.yaws
+    )
+    away = np.array(mark.position) - shoulders
+    far = np.hypot(np.linalg.norm(away, axis=1), arm.shoulder[2] - _get_height(mark, arm))
+    stretched = np.maximum(far - _COMFORTABLE * arm.length, 0.0)
+    cramped = np.maximum(_CLOSEST * arm.length - far, 0.0)
+    ahead = planar.rotate(np.array(mark.position) - places.points, -places.yaws)
+    aside = arm.side * np.arctan2(ahead[:, 0], -ahead[:, 1])
+    beyond = np.maximum(aside - _EASY[1], 0.0) + np.maximum(_EASY[0] - aside, 0.0)
+    length = np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-9)
+    short = away * np.maximum(1.0 - _TOUCHED / length, 0.0)
+    over = obstruction.find_tops(shoulders, shoulders + short)
+    blocked = over > arm.shoulder[2] - _CHEST
+    return np.where(blocked, np.inf, stretched + cramped + _ASIDE * beyond)
+
+
+def _get_height(mark: Mark, arm: _Arm) -> float:
+    """Return how high a hand is at its mark, or hangs."""
+    return arm.shoulder[2] - arm.length if mark.height is None else mark.height

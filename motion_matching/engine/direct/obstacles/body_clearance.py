@@ -1,0 +1,100 @@
+"""How deep a body is inside of what stands around it: capsules along trunk, head and legs."""
+
+from __future__ import annotations
+
+import itertools
+from typing import NamedTuple
+
+import numpy as np
+
+from ...control.rollout import Take
+from ...database.database import Database
+from ...maths.rotations import quat
+from ...takes.sizes import find_size
+from .obstruction import Obstruction
+
+# metres of a body of people's size, below those of most people: clothes and flesh give way
+_TRUNK, _HEAD, _THIGH, _SHIN, _FOOT = 0.1, 0.08, 0.06, 0.045, 0.03
+_CROWN = 0.12  # metres from the joint of the head to the middle of its upper half
+_STEP = 0.06  # metres between points of a capsule's axis, below the least diameter of a capsule
+_ENTERED = 0.01  # metres that count as inside: what is not seen of a surface that gives way
+
+
+class Capsule(NamedTuple):
+    """A part of a body: its name, the bones at the ends of its axis, and its radius in metres."""
+
+    name: str
+    start: int
+    stop: int
+    radius: float
+
+
+class Entry(NamedTuple):
+    """Ticks (N,) at which a body is inside of something, how deep in metres, and which part."""
+
+    ticks: np.ndarray
+    depth: float
+    part: str
+
+
+def list_capsules(database: Database) -> list[Capsule]:
+    """Return trunk, head and legs of a body."""
+    roles, size = database.roles, find_size(database)
+    top = roles.spine if roles.head is None else roles.head
+    chain = [top]
+    for bone in database.skeleton.get_ancestors(top):
+        chain.append(bone)
+        if bone == roles.hips:
+            break
+    chain.reverse()
+    capsules = [Capsule("trunk", a, b, _TRUNK * size) for a, b in itertools.pairwise(chain[:-1])]
+    if len(chain) > 1:
+        name, radius = ("trunk", _TRUNK) if roles.head is None else ("head", _HEAD)
+        capsules.append(Capsule(name, chain[-2], chain[-1], radius * size))
+    for name, bones in zip(roles.leg_names, roles.leg_bones, strict=True):
+        parts = zip(("thigh", "shin", "foot"), (_THIGH, _SHIN, _FOOT), strict=True)
+        capsules += [
+            Capsule(f"{name} {part}", bones[k], bones[k + 1], radius * size)
+            for k, (part, radius) in enumerate(parts)
+        ]
+    return capsules
+
+
+class BodyDepths:
+    """How deep the capsules of a take (T, C) are inside of obstacles, in metres."""
+
+    def __init__(self, take: Take, database: Database, obstruction: Obstruction) -> None:
+        capsules = list_capsules(database)
+        self._names = [capsule.name for capsule in capsules]
+        self._entered = _ENTERED * find_size(database)
+        stands = take.poses[:, 2, 0].astype(np.float64)
+        self.depths = np.full((take.frame_count, len(capsules)), -np.inf)
+        near = _find_near(take, database, obstruction)
+        bones = sorted({bone for capsule in capsules for bone in capsule[1:3]})
+        joints = take.skeleton.compute_bone_positions(bones, take.poses[near])
+        for k, (_, start, stop, radius) in enumerate(capsules if len(near) else ()):
+            a, b = joints[:, bones.index(start)], joints[:, bones.index(stop)]
+            if stop == database.roles.head:  # its bone begins below it
+                b = b + _CROWN * find_size(database) * quat.normalize_vectors(b - a)
+            length = float(np.linalg.norm(b - a, axis=1).max())
+            count = max(int(length / (_STEP * find_size(database))) + 1, 2)
+            shares = np.linspace(0.0, 1.0, count)[:, None]
+            points = a[:, None] + shares * (b - a)[:, None]
+            deep = obstruction.measure_depths(points.reshape(-1, 3), np.repeat(stands[near], count))
+            self.depths[near, k] = radius + deep.reshape(-1, count).max(axis=1)
+
+    def find_entry(self, first: int, last: int) -> Entry | None:
+        """Return where the body is inside of something between two ticks, None if it never is."""
+        span = self.depths[first : last + 1]
+        ticks = np.flatnonzero((span > self._entered).any(axis=1))
+        if not len(ticks):
+            return None
+        _, part = np.unravel_index(int(np.argmax(span)), span.shape)
+        return Entry(first + ticks, float(span.max()), self._names[int(part)])
+
+
+def _find_near(take: Take, database: Database, obstruction: Obstruction) -> np.ndarray:
+    """Return the ticks at which obstacles are within the height of the hips, seen from above."""
+    hips = take.skeleton.compute_bone_positions([database.roles.hips], take.poses)[:, 0]
+    reach = max(float(hips[:, 2].max() - take.poses[:, 2, 0].min()), 0.0) + 0.1
+    return np.flatnonzero(obstruction.measure_distances(hips[:, :2]) < reach)

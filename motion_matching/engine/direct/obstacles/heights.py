@@ -1,0 +1,37 @@
+"""Heights of a character along its way: the floor below it, with steps smoothed in time."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...ground.ground import STEP, Ground, Point, follow_floor, is_flat
+
+_APART = 0.1  # metres between looks at the floor along a line
+_REACH = 4.0  # times its width that the smoothing looks ahead and back
+
+
+def compute_heights(floor: Ground, points: np.ndarray, width: float) -> np.ndarray:
+    """Return the heights (T,) in metres of a character at points (T, 2) on a floor.
+
+    All of the way is known, so heights change before and after a step alike, over about `width`
+    ticks. A floor that is more than a step higher or lower than the one before is not stepped onto.
+    """
+    if is_flat(floor) or not len(points):
+        return np.zeros(len(points))
+    below = follow_floor(floor, points)[:, 2]
+    reach = math.ceil(_REACH * width)
+    if not reach:
+        return below
+    weights = np.exp(-0.5 * (np.arange(-reach, reach + 1) / width) ** 2)
+    padded = np.pad(below, reach, mode="edge")
+    return np.convolve(padded, weights / weights.sum(), mode="valid")
+
+
+def can_walk(floor: Ground, start: Point, stop: Point) -> bool:
+    """Return whether a straight line between two points leads over steps that can be taken."""
+    count = math.ceil(math.dist(start, stop) / _APART) + 1
+    points = np.linspace(start, stop, count).tolist()
+    heights = np.array([floor.height(x, y) for x, y in points])
+    return bool(np.all(np.abs(np.diff(heights)) <= STEP))

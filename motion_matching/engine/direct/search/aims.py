@@ -1,0 +1,109 @@
+"""Where a search has to lead for marks: how far frames are from poses, and parts from places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ...maths import planar
+from ..footage.footage import Footage
+
+_AHEAD = 1.0  # seconds before a mark from which on it counts where playing on leads
+_AWAY = 2.0  # metre-seconds that a part costs, times the square of the metres that it is away
+_MOST = 0.5  # metre-seconds that a part costs at most before its mark
+_MOMENTS = 12  # of the data, the nearest to a pose, to which a search tries to jump
+
+Places = tuple[np.ndarray, np.ndarray, np.ndarray]  # x, y and yaw (S,) each
+Costs = np.ndarray | float
+
+
+class PartAim(NamedTuple):
+    """A part that is to be at a place (2,) at a tick; it is at `offsets` (N, 2) in the frames."""
+
+    tick: int
+    place: tuple[float, float]
+    offsets: np.ndarray
+
+    def measure(self, offsets: np.ndarray, places: Places) -> np.ndarray:
+        """Return what characters cost (S,) that have the part at offsets (S, 2)."""
+        x, y, yaw = places
+        away = planar.rotate(offsets, yaw)
+        dx, dy = x + away[:, 0] - self.place[0], y + away[:, 1] - self.place[1]
+        return np.asarray(_AWAY * (dx * dx + dy * dy))
+
+
+class Aims:
+    """What states of a search cost for poses, by `costs` (N,) of frames, and for parts, by steps.
+
+    Each is measured once at its step, and until then by where playing on from a state leads.
+    """
+
+    def __init__(
+        self,
+        footage: Footage,
+        costs: Mapping[int, np.ndarray],
+        parts: Sequence[PartAim],
+        stride: int,
+    ) -> None:
+        self._footage, self._stride = footage, stride
+        self._ahead = round(_AHEAD * footage.fps)
+        frames = np.arange(footage.frame_count)
+        self._costs = {
+            tick // stride: of_frames[self._play_on(frames, tick % stride)]
+            for tick, of_frames in costs.items()
+        }
+        self._parts = [
+            PartAim(
+                aim.tick // stride, aim.place, self._look(frames, aim.tick % stride, aim.offsets)
+            )
+            for aim in parts
+        ]
+        self.near = list(self._find_near(footage.candidates))
+
+    def _play_on(self, frames: np.ndarray, ticks: int) -> np.ndarray:
+        """Return the frames (S,) that are shown so many ticks after others."""
+        return np.asarray(frames + np.minimum(ticks, self._footage.left[frames]))
+
+    def _look(self, frames: np.ndarray, ticks: int, offsets: np.ndarray) -> np.ndarray:
+        """Return where a part is so many ticks after frames (S,), seen from these (S, 2)."""
+        if not ticks:
+            return np.asarray(offsets[frames])
+        ahead = self._footage.get_ahead(ticks)[frames]
+        later = offsets[self._play_on(frames, ticks)]
+        return np.asarray(ahead[:, :2] + planar.rotate(later, ahead[:, 2]))
+
+    def _find_near(self, candidates: np.ndarray) -> Iterator[tuple[int, int]]:
+        """Yield for each pose its step with frames that are nearest to it, of several moments."""
+        apart = max(self._ahead, 1)
+        for step, costs in self._costs.items():
+            order = np.argsort(np.where(candidates, costs, np.inf), kind="stable")
+            order = order[: _MOMENTS * apart]
+            first = np.sort(np.unique(order // apart, return_index=True)[1])
+            yield from ((step, int(frame)) for frame in order[first[:_MOMENTS]])
+
+    def measure_poses(self, step: int, frames: np.ndarray) -> Costs:
+        """Return what frames (S,) at a step cost for the pose that is asked for then."""
+        return self._costs[step][frames] if step in self._costs else 0.0
+
+    def measure_parts(self, step: int, frames: np.ndarray, places: Places) -> Costs:
+        """Return what frames (S,) at a step cost for where they have parts, at places."""
+        aims = (aim for aim in self._parts if aim.tick == step)
+        return sum((aim.measure(aim.offsets[frames], places) for aim in aims), 0.0)
+
+    def look_ahead(self, step: int, frames: np.ndarray, places: Places) -> tuple[Costs, Costs]:
+        """Return what it costs (S,) that playing on leads elsewhere, for poses and for parts."""
+        for_poses: Costs = 0.0
+        for at, costs in self._costs.items():
+            ticks = (at - step) * self._stride
+            if 0 < ticks < self._ahead:
+                later = costs[self._play_on(frames, ticks)]
+                for_poses = for_poses + later * (1.0 - ticks / self._ahead)
+        for_parts: Costs = 0.0
+        for aim in self._parts:
+            ticks = (aim.tick - step) * self._stride
+            if 0 < ticks < self._ahead:
+                price = aim.measure(self._look(frames, ticks, aim.offsets), places)
+                for_parts = for_parts + np.minimum(price, _MOST) * (1.0 - ticks / self._ahead)
+        return for_poses, for_parts

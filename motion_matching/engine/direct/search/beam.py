@@ -1,0 +1,461 @@
+"""Search for the frames of a shot: a beam over what is played, where, and facing which way.
+
+Ten times a second, every state plays on or jumps. What a jump leaves of the root's velocity fades
+exactly as it will when it is played, because marks are missed by decimetres without that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from ...blending.jump_price import compute_left
+from ...errors import SettingsError
+from ...maths import planar
+from ...progress import ReportShare
+from ..footage.footage import Footage
+from ..footage.jump_table import BARRED, JumpTable, count_earlier, price_jumps
+from ..obstacles.nearness import price_nearness
+from ..obstacles.obstruction import Obstruction
+from .aims import Aims, PartAim
+from .guide import Guide
+
+STEP = 0.1  # seconds between decisions
+_JUMP = 0.03  # metre-seconds that every jump costs besides its price
+_APART = 0.3  # seconds between jumps
+_PLACE, _HEADING = 0.01, 0.01  # metre-seconds per second of a deviation that is just allowed
+MOST_TURNED = 4.0  # most that a heading between marks costs, per cost of a just allowed deviation
+_HOPE = 0.7  # how much counts where playing on would lead
+_LOOKS = (0.33, 0.67, 1.0)  # seconds ahead
+_MOST_HOPE = 3.0
+_DRIFT = 0.3  # per second and m/s of a root that is to stand
+_CLIMB = 0.3  # per second and m/s by which the ground rises otherwise than in the clip
+_TURNING = 0.2  # m/s that a radian per second counts in that
+_TO_FRAME, _LEAD_IN = 0.6, 1.0  # cost of not leading to a frame that is asked for, and seconds
+_MISSED = 1e3
+_FORGOTTEN = 39  # steps after which nothing is left of a jump
+_ALWAYS = 2**31  # ticks
+_OWN = 6  # states kept of one piece of a clip
+_POOL = 6  # times as many states are compared as are kept
+_PIECE, _CELL, _SECTOR = 0.1, 0.08, 0.17  # seconds, metres and radians of states that are alike
+_FIT_TURN, _FIT_SPEED = 0.1, 1.0  # how much turns count when starting, and speed where one stands
+
+
+def get_stride(fps: float) -> int:
+    """Return how many ticks a step has."""
+    return max(round(STEP * fps), 1)
+
+
+class SearchStart(NamedTuple):
+    """Where a search begins: a frame, x, y and yaw.
+
+    A jump `since` steps before has left a root velocity (3,) that is `fading`.
+    """
+
+    frame: int
+    place: tuple[float, float, float]
+    since: int = 0
+    fading: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+
+class Dislike(NamedTuple):
+    """What frames (N,) cost a second from a tick on: for their gait, and for lacking tags."""
+
+    tick: int
+    gait: np.ndarray
+    tags: np.ndarray
+
+
+class Barred(NamedTuple):
+    """Ranges of frames, (first, stop), between which no jump leads from one tick to another."""
+
+    leaves: tuple[int, int]
+    enters: tuple[int, int]
+    tick: int = 0
+    stop: int = _ALWAYS
+
+    def shift(self, ticks: int) -> Barred:
+        """Return the same for a search that begins so many ticks later."""
+        return self._replace(tick=self.tick - ticks, stop=self.stop - ticks)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a search has to heed besides its guide; ticks are those of the guide.
+
+    - `frames`: the frames to show, by tick
+    - `dislikes`: in order of time, from which tick on frames cost how much a second
+    - `gait_shares` (T,): how much their gait counts at each tick
+    - `climbs` (T,): how fast the ground rises at each tick, in m/s, if clips do so
+    - `entry` (N,): added to the price of entering a frame
+    - `kept`: jumps that have to be, by tick: the frame that would come next, and that jumped to
+    - `poses`: what showing each frame (N,) costs, by tick, for not being in the pose asked for then
+    - `parts`: where hips and limbs are to be
+    - `most_turned`: times a heading that is just allowed, which another costs at most between marks
+    """
+
+    frames: Mapping[int, int] = field(default_factory=dict)
+    dislikes: Sequence[Dislike] = ()
+    gait_shares: np.ndarray | None = None
+    entry: np.ndarray | None = None
+    barred: Sequence[Barred] = ()
+    kept: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    obstruction: Obstruction | None = None
+    poses: Mapping[int, np.ndarray] = field(default_factory=dict)
+    parts: Sequence[PartAim] = ()
+    most_turned: float = MOST_TURNED
+    climbs: np.ndarray | None = None
+
+
+class ShotPlan(NamedTuple):
+    """What is played: the frame (T,) of each tick, whether it was jumped to (T,), and the cost."""
+
+    frames: np.ndarray
+    jumps: np.ndarray
+    cost: float
+
+
+class _BeamStates(NamedTuple):
+    """S states: the frame that comes next, place, cost, steps since a jump, and what fades."""
+
+    frame: np.ndarray
+    x: np.ndarray
+    y: np.ndarray
+    yaw: np.ndarray
+    cost: np.ndarray
+    since: np.ndarray
+    fading: np.ndarray  # (S, 3) root velocity
+
+    def take(self, chosen: np.ndarray) -> _BeamStates:
+        return _BeamStates(*(each[chosen] for each in self))
+
+
+class _Options(NamedTuple):
+    """What states can do next: by whom, which frame it enters, for what, and if it is a jump."""
+
+    parent: np.ndarray
+    entered: np.ndarray
+    price: np.ndarray
+    jumped: np.ndarray
+
+    def take(self, chosen: np.ndarray) -> _Options:
+        return _Options(*(each[chosen] for each in self))
+
+
+class _Step(NamedTuple):
+    """What is kept of a step for each state: by whom, which frame was entered, and by a jump."""
+
+    parent: np.ndarray
+    entered: np.ndarray
+    jumped: np.ndarray
+
+    @classmethod
+    def from_options(cls, options: _Options) -> _Step:
+        parent, entered = options.parent.astype(np.int32), options.entered.astype(np.int32)
+        return cls(parent, entered, options.jumped)
+
+
+class Beam:
+    """A search through footage along a guide, which keeps so many states at each of its steps.
+
+    It ends with the guide, or after some `steps`, if it shall only look at what follows.
+    """
+
+    def __init__(
+        self,
+        footage: Footage,
+        table: JumpTable,
+        guide: Guide,
+        wanted: Wanted,
+        states: int,
+        steps: int | None = None,
+    ) -> None:
+        self.footage, self.table, self.wanted, self.states = footage, table, wanted, states
+        self.stride = get_stride(footage.fps)
+        self.step_count = -(-guide.tick_count // self.stride) if steps is None else steps
+        self._last = guide.tick_count - 1
+        self._guide = guide
+        self._seconds = self.stride / footage.fps
+        self._moves = footage.get_ahead(self.stride)
+        self._looks = [round(t * footage.fps) for t in _LOOKS]
+        self._futures = [footage.get_ahead(look) for look in self._looks]
+        turning = np.abs(footage.root[:, 2])
+        drift = np.maximum(footage.speed + _TURNING * turning, footage.foot_speed)
+        self._drift = np.minimum(drift, 1.0)
+        self._can_play = footage.left >= self.stride
+        self._gap = max(round(_APART / self._seconds), 1)
+        self._gains = self._compute_gains()
+        self._shares = compute_left(self._seconds * np.arange(_FORGOTTEN + 1))[:, None]
+        self._pins = {
+            tick // self.stride: frame - tick % self.stride for tick, frame in wanted.frames.items()
+        }
+        self._kept = {round(tick / self.stride): jump for tick, jump in wanted.kept.items()}
+        self._aims = Aims(footage, wanted.poses, wanted.parts, self.stride)
+        self._pins |= {step: leaving for step, (leaving, _) in self._kept.items()}
+
+    def _compute_gains(self) -> np.ndarray:
+        """Return how far a fading m/s leads aside in each step after a jump, in metres.
+
+        In the first it is against having played on in the tick before the jump.
+        """
+        ticks = np.arange(1, (_FORGOTTEN + 1) * self.stride + 2)
+        left = compute_left(ticks / self.footage.fps)
+        first = left[0] - 1.0 + left[1 : self.stride + 1].sum()
+        later = left[self.stride + 1 :].reshape(-1, self.stride).sum(axis=1)
+        return np.append(first, later) / self.footage.fps
+
+    def search(
+        self,
+        start: SearchStart | None = None,
+        progress: ReportShare | None = None,
+    ) -> ShotPlan:
+        """Return the best plan found. `progress` may raise to cancel."""
+        states = self._begin(start)
+        steps: list[_Step] = []
+        for i in range(self.step_count):
+            options = self._list_options(i, states)
+            moved, score = self._play(i, states, options)
+            kept = self._prune(score, moved)
+            steps.append(_Step.from_options(options.take(kept)))
+            states = moved.take(kept)
+            if progress and i % 10 == 0:
+                progress((i + 1) / self.step_count)
+        return self._trace(steps, states)
+
+    def _begin(self, start: SearchStart | None) -> _BeamStates:
+        guide = self._guide
+        if start is not None:
+            frames = np.array([start.frame])
+        else:
+            frames, (x, y, yaw) = self._find_first_frames(), guide.way[0].tolist()
+            start = SearchStart(0, (x, y, yaw))
+        count = len(frames)
+        x, y, yaw, cost = (np.full(count, value) for value in (*start.place, 0.0))
+        since = np.full(count, min(start.since, _FORGOTTEN))
+        return _BeamStates(frames, x, y, yaw, cost, since, np.tile(start.fading, (count, 1)))
+
+    def _find_first_frames(self) -> np.ndarray:
+        """Return the frames that lead about where the guide does."""
+        guide, footage = self._guide, self.footage
+        allowed = np.flatnonzero(footage.candidates & self._can_play)
+        if not len(allowed):
+            raise SettingsError(
+                "No clip of the database is long enough to begin a shot with; add longer clips."
+            )
+        fit = np.zeros(len(allowed))
+        for look, future in zip(self._looks, self._futures, strict=True):
+            moved = guide.way[min(look, self._last)] - guide.way[0]
+            place = planar.rotate(moved[:2], -guide.way[0, 2])
+            away = future[allowed] - np.append(place, planar.wrap(moved[2]))
+            fit += away**2 @ [1.0, 1.0, _FIT_TURN]
+        if guide.stands[0]:
+            fit += _FIT_SPEED * footage.speed[allowed] ** 2
+        fit += self._aims.measure_poses(0, allowed)
+        if (dislike := self._measure_dislike(0, allowed)) is not None:
+            fit += dislike
+        if len(fit) > self.states:  # to sort them all would take longer than a step
+            some = np.flatnonzero(fit <= np.partition(fit, self.states - 1)[self.states - 1])
+            return allowed[some[np.argsort(fit[some], kind="stable")]][: self.states]
+        return allowed[np.argsort(fit, kind="stable")]
+
+    def _measure_dislike(self, tick: int, frames: np.ndarray) -> np.ndarray | None:
+        """Return what frames (S,) cost a second at a tick."""
+        shares = self.wanted.gait_shares
+        current = [dislike for dislike in self.wanted.dislikes if dislike.tick <= tick]
+        steep = self._measure_steepness(tick, frames)
+        if not current or shares is None:
+            return steep
+        share = float(shares[min(tick, len(shares) - 1)])
+        cost = np.asarray(share * current[-1].gait[frames] + current[-1].tags[frames])
+        return cost if steep is None else cost + steep
+
+    def _measure_steepness(self, tick: int, frames: np.ndarray) -> np.ndarray | None:
+        """Return what frames (S,) cost a second for climbing otherwise than the ground does."""
+        climbs, climb = self.wanted.climbs, self.footage.climb
+        if climbs is None or climb is None:
+            return None
+        return np.asarray(_CLIMB * np.abs(climb[frames] - climbs[min(tick, len(climbs) - 1)]))
+
+    def _list_options(self, i: int, states: _BeamStates) -> _Options:
+        """Return what all states can do at a step: play on, jump, or lead to a wanted frame.
+
+        Where a jump is to be, nothing else is done, if any state has come to it.
+        """
+        if len(kept := self._find_keepers(i, states)):
+            targets = np.full(len(kept), self._kept[i][1])
+            prices = price_jumps(self.footage, states.frame[kept], targets) + _JUMP
+            return _Options(kept, targets, prices, np.ones(len(kept), bool))
+        goes_on = np.flatnonzero(self._can_play[states.frame])
+        options = [
+            _Options(
+                goes_on, states.frame[goes_on], np.zeros(len(goes_on)), np.zeros(len(goes_on), bool)
+            )
+        ]
+        jumpers = self._find_jumpers(i, states)
+        if len(jumpers):
+            sources = states.frame[jumpers]
+            targets = self.table.targets[sources].astype(np.int64)
+            parents = np.repeat(jumpers, targets.shape[1])
+            prices = self.table.prices[sources].ravel() + _JUMP
+            options.append(_Options(parents, targets.ravel(), prices, np.ones(len(parents), bool)))
+            options += self._list_lead_ins(i, states, jumpers)
+        joined = _Options(*(np.concatenate(parts) for parts in zip(*options, strict=True)))
+        if self.wanted.entry is not None:
+            joined = joined._replace(
+                price=joined.price + self.wanted.entry[joined.entered] * joined.jumped
+            )
+        usable = self._can_play[joined.entered] & (joined.price < BARRED)
+        usable &= ~self._find_barred(i, states.frame[joined.parent], joined)
+        if not usable.any():  # a clip ends, and nothing follows: better this than nothing
+            usable = self._can_play[joined.entered]
+        return joined.take(np.flatnonzero(usable))
+
+    def _find_keepers(self, i: int, states: _BeamStates) -> np.ndarray:
+        """Return the states from which the jump that has to be at a step can be made."""
+        if i not in self._kept:
+            return np.zeros(0, int)
+        leaving, target = self._kept[i]
+        return np.flatnonzero((states.frame == leaving) & self._can_play[target])
+
+    def _find_jumpers(self, i: int, states: _BeamStates) -> np.ndarray:
+        """Return the states that may jump at a step."""
+        stuck = ~self._can_play[states.frame]
+        may = (states.since >= self._gap) | stuck
+        if i in self._pins:
+            may[:] = False
+        return np.flatnonzero(may)
+
+    def _list_lead_ins(self, i: int, states: _BeamStates, jumpers: np.ndarray) -> list[_Options]:
+        """Return jumps to just before frames that are wanted soon."""
+        result = []
+        for at, frame in [*self._pins.items(), *self._aims.near]:
+            ticks = (at - i) * self.stride
+            first = frame - ticks
+            if not 0 <= ticks <= _LEAD_IN * self.footage.fps or first < 0:
+                continue
+            if self.footage.left[first] < ticks:
+                continue
+            targets = np.full(len(jumpers), first)
+            prices = price_jumps(self.footage, states.frame[jumpers], targets) + _JUMP
+            result.append(_Options(jumpers, targets, prices, np.ones(len(jumpers), bool)))
+        return result
+
+    def _find_barred(self, i: int, sources: np.ndarray, options: _Options) -> np.ndarray:
+        """Return which options (O,) of a step are jumps that are forbidden."""
+        result = np.zeros(len(sources), bool)
+        for (first, stop), (to_first, to_stop), begin, end in self.wanted.barred:
+            if not begin <= i * self.stride < end:
+                continue
+            leaves = (sources >= first) & (sources < stop)
+            enters = (options.entered >= to_first) & (options.entered < to_stop)
+            result |= leaves & enters & options.jumped
+        return result
+
+    def _play(
+        self, i: int, states: _BeamStates, options: _Options
+    ) -> tuple[_BeamStates, np.ndarray]:
+        """Return the states that options lead to, and how promising each is."""
+        footage, parent = self.footage, options.parent
+        old = states.frame[parent]
+        before = footage.before
+        left_behind = footage.root[before[old]] - footage.root[before[options.entered]]
+        left = states.fading[parent] * self._shares[states.since[parent]]
+        fading = np.where(options.jumped[:, None], left_behind + left, states.fading[parent])
+        age = np.where(options.jumped, 0, states.since[parent])
+        aside = fading * self._gains[age][:, None]
+        move = self._moves[options.entered] + aside
+        yaw = states.yaw[parent]
+        step = planar.rotate(move[:, :2], yaw + 0.5 * aside[:, 2])
+        x, y = states.x[parent] + step[:, 0], states.y[parent] + step[:, 1]
+        yaw = yaw + move[:, 2]
+        frame = np.minimum(options.entered + self.stride, footage.frame_count - 1)
+        tick = min((i + 1) * self.stride, self._last)
+        cost = states.cost[parent] + options.price
+        cost = cost + self._seconds * self._measure_deviation(tick, x, y, yaw)
+        if self._guide.stands[tick]:
+            cost = cost + self._seconds * _DRIFT * self._drift[frame]
+        if (dislike := self._measure_dislike(tick, frame)) is not None:
+            cost = cost + self._seconds * dislike
+        if (wanted := self._pins.get(i + 1)) is not None:
+            cost = cost + np.where(frame == wanted, 0.0, _MISSED)
+        cost = cost + self._aims.measure_poses(i + 1, frame)
+        cost = cost + self._aims.measure_parts(i + 1, frame, (x, y, yaw))
+        if self.wanted.obstruction is not None:
+            start = np.column_stack([states.x[parent], states.y[parent]])
+            places = np.column_stack([x, y])
+            cost = cost + price_nearness(
+                self.wanted.obstruction, footage, frame, start, places, yaw
+            )
+        since = np.minimum(age + 1, _FORGOTTEN)
+        moved = _BeamStates(frame, x, y, yaw, cost, since, fading)
+        return moved, cost + self._look_ahead(i, moved)
+
+    def _measure_deviation(
+        self, tick: int, x: np.ndarray, y: np.ndarray, yaw: np.ndarray
+    ) -> np.ndarray:
+        """Return what being at places costs (S,) a second at a tick.
+
+        Between marks a character may well turn another way than the guide guesses.
+        """
+        guide, firm = self._guide, float(self._guide.firm[tick])
+        gx, gy, gyaw = guide.way[tick].tolist()
+        place = ((x - gx) ** 2 + (y - gy) ** 2) / guide.far[tick] ** 2
+        heading = planar.wrap(yaw - gyaw) ** 2 / guide.twist[tick] ** 2
+        if not guide.follows[tick]:
+            most = self.wanted.most_turned * firm**2
+            heading = heading / (1.0 + heading / most)
+        return np.asarray(firm * (_PLACE * place + _HEADING * heading))
+
+    def _look_ahead(self, i: int, states: _BeamStates) -> np.ndarray:
+        """Return what playing on would cost (S,) within a second, and not reaching frames."""
+        guide, c, s = self._guide, np.cos(states.yaw), np.sin(states.yaw)
+        hope = np.zeros(len(c))
+        for look, future in zip(self._looks, self._futures, strict=True):
+            tick = min((i + 1) * self.stride + look, self._last)
+            gx, gy, gyaw = guide.way[tick].tolist()
+            far, twist = guide.far[tick] ** 2 + 0.04, guide.twist[tick] ** 2 + 0.02
+            dx, dy, turn = future[states.frame].T
+            away = (states.x + c * dx - s * dy - gx) ** 2 + (states.y + s * dx + c * dy - gy) ** 2
+            turned = planar.wrap(states.yaw + turn - gyaw) ** 2
+            hope += np.minimum(_PLACE * away / far + _HEADING * turned / twist, _MOST_HOPE)
+        result = _HOPE / len(self._looks) * hope
+        for at, frame in self._pins.items():
+            ticks = (at - i - 1) * self.stride
+            seconds = ticks / self.footage.fps
+            if 0.0 < seconds < _LEAD_IN:
+                leads = states.frame == frame - ticks
+                result += np.where(leads, 0.0, _TO_FRAME * (1.0 - seconds / _LEAD_IN))
+        places = states.x, states.y, states.yaw
+        for_poses, for_parts = self._aims.look_ahead(i + 1, states.frame, places)
+        return np.asarray(result + for_poses + for_parts)
+
+    def _prune(self, score: np.ndarray, states: _BeamStates) -> np.ndarray:
+        """Return the best states: one of those alike, and a few of each piece of a clip."""
+        some = min(len(score), _POOL * self.states)
+        best = np.argpartition(score, some - 1)[:some]
+        best = best[np.argsort(score[best], kind="stable")]
+        piece = states.frame[best] // max(round(_PIECE * self.footage.fps), 1)
+        x, y = (np.round(each[best] / _CELL).astype(np.int64) for each in (states.x, states.y))
+        sector = np.round(planar.wrap(states.yaw[best]) / _SECTOR).astype(np.int64)
+        key = ((piece * 4001 + x) * 4001 + y) * 37 + sector
+        first = np.sort(np.unique(key, return_index=True)[1])
+        best, piece = best[first], piece[first]
+        return best[count_earlier(piece[None])[0] < _OWN][: self.states]
+
+    def _trace(self, steps: Sequence[_Step], states: _BeamStates) -> ShotPlan:
+        """Return the plan that leads to the cheapest state."""
+        at = int(np.argmin(states.cost))
+        cost, entered, jumped = float(states.cost[at]), [], []
+        for step in reversed(steps):
+            entered.append(int(step.entered[at]))
+            jumped.append(bool(step.jumped[at]))
+            at = int(step.parent[at])
+        first = np.array(entered[::-1], np.int64)
+        frames = (first[:, None] + np.arange(self.stride)).ravel()
+        jumps = np.zeros(len(frames), bool)
+        jumps[:: self.stride] = jumped[::-1]
+        jumps[0] = False
+        return ShotPlan(frames, jumps, cost)

@@ -1,0 +1,467 @@
+"""The guide of a shot: where to be at each tick, how far from it is allowed, and what is asked for.
+
+Places and headings at marks are joined by cubics in time. Between marks the guide is loose, because
+the data knows better ways; on timed paths it is tight.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ...maths import planar
+from ...maths.easing import smoothstep
+from ...performance.settings import PerformerSettings
+from ..obstacles.obstruction import Obstruction
+from ..obstacles.routing import find_route
+from ..shot.shot import Mark, Shot, TimedPath
+
+_NEAR, _FAR, _SPREAD = 0.08, 0.6, 0.12  # metres, at most, and per metre to the nearest mark
+_NEAR_TURN, _FAR_TURN, _SPREAD_TURN = 0.12, 0.8, 0.25  # the same in radians
+_PATH_NEAR, _PATH_TURN = 0.06, 0.2  # metres and radians, of a timed path
+_FIRM, _FIRM_TIME = 4.0, 0.15  # how much more deviations cost at a mark, and seconds around it
+_TIGHT, _TIGHT_TIME = 5.0, 0.5  # how much more they cost around what was missed
+_WIDE_TIME = 0.5  # seconds around a mark whose place is only about known
+_JOIN = 0.8  # seconds within which a guide is led elsewhere
+_SPOT = 0.15  # metres between two marks that are at one place
+_TURNED = 0.1  # radians by which a character that stands still may turn
+_PER_SECOND = 0.05  # metres that a second counts for how far a mark is
+_SIDEWAYS = 0.8  # radians by which both ends of a way differ in how they face aside
+_TURN_WITHIN = 1.2  # seconds within which a character turns to where it goes
+_LEAN = 0.7  # share of the way to where it faces that it leaves and arrives
+_ASIDE, _KEEPS = 1.2, 0.35  # radians aside that are no curve, and by which a heading is kept
+_SLOW, _SLOW_TURN = 0.05, 0.1  # m/s and rad/s of a path on which one stands
+_BEHIND_LAST = 0.5  # seconds that a shot goes on after its last mark without going further
+
+
+@dataclass(frozen=True)
+class Guide:
+    """T ticks at `fps`; all lengths and times are those of the footage.
+
+    - `way` (T, 3): x, y and yaw; `far` (T,) in metres and `twist` (T,) in radians: the allowed
+      deviations; `firm` (T,): how much deviations count
+    - `stands` (T,): the character stands still; `follows` (T,): the way itself is asked for
+    - `rates` (T,): how fast what is found along it is to be played, from each tick to the next
+    - `obstruction`: what is in the way, if anything
+    """
+
+    fps: float
+    way: np.ndarray
+    far: np.ndarray
+    twist: np.ndarray
+    firm: np.ndarray
+    stands: np.ndarray
+    follows: np.ndarray
+    rates: np.ndarray
+    obstruction: Obstruction | None = None
+
+    @property
+    def plan_ticks(self) -> np.ndarray:
+        """Where in its plan (T,) a take is at each tick, if it is played as asked."""
+        return np.append(0.0, np.cumsum(self.rates[:-1]))
+
+    @property
+    def tick_count(self) -> int:
+        return len(self.way)
+
+    def extend(self, ticks: int) -> Guide:
+        """Return the guide going on for some ticks as it ends, for searches that look ahead."""
+        rate = self.way[-1] - self.way[-2]
+        more = self.way[-1] + np.arange(1, ticks + 1)[:, None] * rate
+        return Guide(
+            self.fps,
+            np.vstack([self.way, more]),
+            np.append(self.far, np.full(ticks, max(self.far.max(), _FAR))),
+            np.append(self.twist, np.full(ticks, max(self.twist.max(), _FAR_TURN))),
+            np.append(self.firm, np.full(ticks, 0.2)),
+            np.append(self.stands, np.repeat(self.stands[-1], ticks)),
+            np.append(self.follows, np.zeros(ticks, bool)),
+            np.append(self.rates, np.ones(ticks)),
+        )
+
+    def put_on_plan(self) -> Guide:
+        """Return the guide by ticks of the plan, at the data's own rate, for the search."""
+        if np.all(self.rates == 1.0):
+            return self
+        at = self.plan_ticks
+        count = int(np.ceil(at[-1])) + 1
+        takes = np.interp(np.arange(count), at, np.arange(self.tick_count))
+        nearest = np.round(takes).astype(int)
+        far, twist, firm = interpolate_rows(
+            np.column_stack([self.far, self.twist, self.firm]), takes
+        ).T
+        return Guide(
+            self.fps,
+            interpolate_rows(self.way, takes),
+            far,
+            twist,
+            firm,
+            self.stands[nearest],
+            self.follows[nearest],
+            np.ones(count),
+        )
+
+    def put_on_take(self, rows: np.ndarray) -> np.ndarray:
+        """Return rows (P, D) of the plan's ticks by those of the take."""
+        if np.all(self.rates == 1.0):
+            return rows
+        return interpolate_rows(rows, np.minimum(self.plan_ticks, len(rows) - 1.0))
+
+    def tighten(self, ticks: Sequence[int]) -> Guide:
+        """Return the guide with deviations around these ticks costing more."""
+        t = np.arange(self.tick_count)[:, None]
+        near = np.exp(-0.5 * ((t - np.array(ticks)) / (_TIGHT_TIME * self.fps)) ** 2)
+        return replace(self, firm=self.firm * (1.0 + _TIGHT * near.max(axis=1)))
+
+    def widen(self, tick: int, width: float) -> Guide:
+        """Return the guide with deviations of a width in metres allowed around a tick."""
+        t = (np.arange(self.tick_count) - tick) / (_WIDE_TIME * self.fps)
+        return replace(self, far=np.hypot(self.far, width * np.exp(-0.5 * t**2)))
+
+    def cut(self, first: int, stop: int) -> Guide:
+        """Return the ticks from `first` to before `stop`."""
+        names = ("way", "far", "twist", "firm", "stands", "follows", "rates")
+        return replace(self, **{name: getattr(self, name)[first:stop] for name in names})
+
+    def join(self, away: np.ndarray, tick: int) -> Guide:
+        """Return the guide led to a place (3,) `away` from its own at a tick, and tight there."""
+        t = (np.arange(self.tick_count) - tick) / self.fps
+        way = self.way + smoothstep(1.0 + t / _JOIN)[:, None] * away
+        return replace(self, way=way).tighten([tick])
+
+
+def interpolate_rows(rows: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Return rows (K, D) between those (R, D) at indices (K,) that need not be whole."""
+    low = np.minimum(at.astype(int), len(rows) - 2)
+    mix = (at - low)[:, None]
+    return np.asarray(rows[low] * (1.0 - mix) + rows[low + 1] * mix)
+
+
+class _Knot(NamedTuple):
+    """A place (2,) and heading that the way passes at a time, with a velocity (2,), NaN if free."""
+
+    time: float
+    place: np.ndarray
+    yaw: float
+    velocity: np.ndarray
+    exact: bool  # asked for, not just assumed
+    bends: bool = True  # the way through others
+
+
+_FREE = np.full(2, np.nan)
+
+
+def _is_free(knot: _Knot) -> bool:
+    return bool(np.isnan(knot.velocity[0]))
+
+
+def make_guide(
+    shot: Shot,
+    fps: float,
+    settings: PerformerSettings,
+    near: frozenset[int] = frozenset(),
+    can_stand: bool = True,
+    obstruction: Obstruction | None = None,
+) -> Guide:
+    """Return the guide of a shot that is as large as the footage, with its speeds.
+
+    Marks that are only come `near` to, by index, do not bend the way to the others. Without data
+    that can stand, the character is on its way from the start. It leads round an obstruction.
+    """
+    count = max(round(shot.seconds * fps), 2) + 1
+    t = np.arange(count) / fps
+    speeds = _list_speeds(shot, settings)
+    knots = _collect_knots(shot, speeds, near)
+    if not can_stand and not knots[0].velocity.any():
+        knots[0] = knots[0]._replace(velocity=_FREE)
+    if obstruction is not None:
+        knots = _lead_round(knots, obstruction)
+    knots = _choose_velocities(knots)
+    way, stands = _join_knots(knots, t)
+    marks = [knot.time for knot in knots if knot.exact]
+    away = _measure_distances(way, t, marks)
+    away[stands] = 0.0
+    far = np.hypot(_NEAR, np.minimum(_SPREAD * away, _FAR))
+    twist = np.hypot(_NEAR_TURN, np.minimum(_SPREAD_TURN * away, _FAR_TURN))
+    firm = np.ones(count)
+    for time in marks:
+        firm += _FIRM * np.exp(-0.5 * ((t - time) / _FIRM_TIME) ** 2)
+    ones = np.ones(count)
+    guide = Guide(fps, way, far, twist, firm, stands, np.zeros(count, bool), ones)
+    for path in shot.paths:
+        guide = _lay_path(guide, path, t)
+    return guide
+
+
+def sample_path(path: TimedPath, t: np.ndarray) -> np.ndarray:
+    """Return x, y and yaw (T, 3) of a timed path at times (T,) within it."""
+    from scipy.interpolate import Akima1DInterpolator
+
+    times, positions = np.array(path.times), np.array(path.positions, float)
+    if len(times) == 2:
+        share = ((t - times[0]) / (times[1] - times[0]))[:, None]
+        places = positions[0] + share * (positions[1] - positions[0])
+        rates = np.broadcast_to((positions[1] - positions[0]) / np.ptp(times), places.shape)
+    else:
+        curve = Akima1DInterpolator(times, positions)
+        places, rates = curve(t), curve(t, 1)
+    if path.yaws is not None:
+        yaws = np.interp(t, times, np.unwrap(path.yaws))
+    else:
+        yaws = _find_travel(rates)
+    return np.column_stack([places, yaws])
+
+
+def _list_speeds(shot: Shot, settings: PerformerSettings) -> list[tuple[float, float]]:
+    """Return the times at which a gait begins, and its full speed ahead."""
+    by_gait = {"walk": settings.walk.forward, "run": settings.run.forward}
+    return [(time, by_gait[gait]) for time, gait in shot.list_gaits()]
+
+
+def _get_speed(speeds: list[tuple[float, float]], time: float) -> float:
+    return [speed for start, speed in speeds if start <= time][-1]
+
+
+def _collect_knots(
+    shot: Shot, speeds: list[tuple[float, float]], near: frozenset[int]
+) -> list[_Knot]:
+    """Return what the way passes, in order of time."""
+    rest = np.zeros(2)
+    knots = [_Knot(0.0, np.array(shot.position, float), shot.facing, rest, True)]
+    spans = sorted((path.times[0], path.times[-1], path) for path in shot.paths)
+    wanted: list[tuple[float, Mark | TimedPath]] = [
+        (mark.time, mark) for mark in shot.marks if mark.is_place
+    ]
+    wanted += [(start, path) for start, _, path in spans]
+    for time, each in sorted(wanted, key=lambda entry: entry[0]):
+        if isinstance(each, TimedPath):
+            ends = np.array([each.times[0], each.times[-1]])
+            inner = np.clip(np.add(ends, (1e-3, -1e-3)), *ends)
+            way, beside = sample_path(each, ends), sample_path(each, inner)
+            rates = (beside - way)[:, :2] / (inner - ends)[:, None]
+            for i in range(2):
+                knots.append(_Knot(ends[i], way[i, :2], way[i, 2], rates[i], True))
+            continue
+        if each.time == 0.0:
+            place = each.position if each.position is not None else shot.position
+            yaw = each.facing if each.facing is not None else shot.facing
+            knots = [_Knot(0.0, np.array(place, float), yaw, rest, True)]
+        else:
+            knot = _make_knot(each, knots[-1], wanted, speeds)
+            is_near = any(shot.marks[i] is each for i in near)
+            exact = knot.exact and not is_near
+            knots.append(knot._replace(exact=exact, bends=exact))
+        if each.hold:
+            last = knots[-1]._replace(velocity=rest)
+            knots[-1] = last
+            knots.append(last._replace(time=time + each.hold))
+    return _add_end(knots, shot, speeds)
+
+
+def _make_knot(
+    mark: Mark,
+    before: _Knot,
+    wanted: list[tuple[float, Mark | TimedPath]],
+    speeds: list[tuple[float, float]],
+) -> _Knot:
+    """Return the knot of a mark; a place or heading that it leaves free is assumed."""
+    if mark.position is not None:
+        place = np.array(mark.position, float)
+    else:
+        later = [
+            each
+            for time, each in wanted
+            if time > mark.time and isinstance(each, Mark) and each.position is not None
+        ]
+        seconds = mark.time - before.time
+        if later:
+            share = seconds / max(later[0].time - before.time, 1e-6)
+            place = before.place + share * (np.array(later[0].position) - before.place)
+        else:
+            ahead = planar.yaw_to_forward(np.array(before.yaw))
+            place = before.place + ahead * _get_speed(speeds, before.time) * seconds
+    yaw = mark.facing
+    if yaw is None:
+        moved = place - before.place
+        still = np.linalg.norm(moved) < _SPOT
+        yaw = before.yaw if still else float(_find_travel(moved[None])[0])
+    return _Knot(mark.time, place, yaw, _FREE, mark.position is not None)
+
+
+def _add_end(knots: list[_Knot], shot: Shot, speeds: list[tuple[float, float]]) -> list[_Knot]:
+    """Add where the way ends, if the last knot is before that.
+
+    A character goes on with its gait, or stands if it was to stand and is asked for nothing more.
+    """
+    last = knots[-1]
+    left = shot.seconds - last.time
+    if left < _BEHIND_LAST:
+        return knots
+    begins = [time for time, _ in speeds if time >= last.time and time > 0.0]
+    is_asked = any(mark.time >= last.time for mark in shot.marks)
+    stands = len(knots) > 1 and not last.velocity.any() and not is_asked
+    ahead = planar.yaw_to_forward(np.array(last.yaw))
+    for start, stop in itertools.pairwise([last.time, *begins, shot.seconds]):
+        if stop - start < 1e-6:
+            continue
+        speed = 0.0 if stands else _get_speed(speeds, start)
+        place = knots[-1].place + speed * (stop - start) * ahead
+        knots.append(_Knot(stop, place, last.yaw, speed * ahead, False, False))
+    return knots
+
+
+def _lead_round(knots: list[_Knot], obstruction: Obstruction) -> list[_Knot]:
+    """Return the knots with those in between by which the way leads round obstacles.
+
+    Where there is no way, it stops before them.
+    """
+    result = [knots[0]]
+    for b in knots[1:]:
+        a = result[-1]
+        route = find_route(a.place, b.place, obstruction)
+        if not route.complete:
+            b = b._replace(place=route.end, velocity=np.zeros(2))
+        points = np.vstack([a.place, route.places, b.place])
+        steps = np.diff(points, axis=0)
+        gone = np.cumsum(np.linalg.norm(steps, axis=1))
+        for i, place in enumerate(route.places):
+            time = a.time + (b.time - a.time) * float(gone[i] / max(gone[-1], 1e-9))
+            yaw = float(_find_travel((steps[i] + steps[i + 1])[None])[0])
+            result.append(_Knot(time, place, yaw, _FREE, False))
+        result.append(b)
+    return result
+
+
+def _choose_velocities(knots: list[_Knot]) -> list[_Knot]:
+    """Return the knots with the velocities that were left free: those of the ways beside them.
+
+    What is only assumed does not bend the way through what is asked for.
+    """
+    result = []
+    for i, knot in enumerate(knots):
+        if not _is_free(knot):
+            result.append(knot)
+            continue
+        after = next((k for k in knots[i + 1 :] if k.bends or not knot.bends), None)
+        before = next((k for k in reversed(knots[:i]) if k.bends or not knot.bends), None)
+        result.append(knot._replace(velocity=_choose_velocity(before, knot, after)))
+    return result
+
+
+def _choose_velocity(before: _Knot | None, knot: _Knot, after: _Knot | None) -> np.ndarray:
+    """Return a velocity (2,) between those of the ways before and after; less where one turns back.
+
+    The nearer in time counts more. It leans to where the character faces.
+    """
+    ways = [pair for pair in ((before, knot), (knot, after)) if None not in pair]
+    spans = [max(b.time - a.time, 1e-6) for a, b in ways if a and b]
+    rates = [(b.place - a.place) / s for (a, b), s in zip(ways, spans, strict=True) if a and b]
+    if len(rates) < 2:
+        return rates[0] if rates else np.zeros(2)
+    first, last = rates
+    speeds = max(float(np.linalg.norm(first) * np.linalg.norm(last)), 1e-9)
+    turned = min(1.0 + float(first @ last) / speeds, 1.0)
+    velocity = turned * (spans[1] * first + spans[0] * last) / (spans[0] + spans[1])
+    aside = float(planar.wrap(knot.yaw - _find_travel(velocity[None])[0]))
+    keeps = any(abs(planar.wrap(a.yaw - b.yaw)) < _KEEPS for a, b in ways if a and b)
+    if abs(aside) > _ASIDE or (keeps and abs(aside) > _KEEPS):
+        return velocity  # it goes aside or back on purpose
+    return planar.rotate(velocity, _LEAN * aside)
+
+
+def _join_knots(knots: list[_Knot], t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the way (T, 3) through the knots, and where it stands (T,)."""
+    way, stands = np.zeros((len(t), 3)), np.zeros(len(t), bool)
+    last = knots[-1]
+    over = np.maximum(t - last.time, 0.0)[:, None]
+    way[:, :2] = last.place + over * last.velocity
+    way[:, 2] = last.yaw
+    for a, b in itertools.pairwise(knots):
+        on = (t >= a.time - 1e-9) & (t <= b.time + 1e-9)
+        if not on.any() or b.time - a.time < 1e-6:
+            continue
+        u = np.clip((t[on] - a.time) / (b.time - a.time), 0.0, 1.0)
+        places, rates = _interpolate(a, b, u)
+        way[on, :2] = places
+        turn = planar.wrap(b.yaw - a.yaw)
+        if np.linalg.norm(b.place - a.place) < _SPOT:
+            still = np.allclose(a.velocity, 0.0) and np.allclose(b.velocity, 0.0)
+            stands[on] = still and abs(turn) < _TURNED
+            way[on, 2] = a.yaw + turn * smoothstep(u)
+        else:
+            way[on, 2] = _face_travel(a, b, u, places, rates)
+    way[:, 2] = np.unwrap(way[:, 2])
+    return way, stands
+
+
+def _interpolate(a: _Knot, b: _Knot, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return places and rates (T, 2) of the cubic between two knots at shares (T,) of it."""
+    h, u = b.time - a.time, u[:, None]
+    rise = b.place - a.place
+    first, last = h * a.velocity, h * b.velocity
+    bend, twist = 3.0 * rise - 2.0 * first - last, first + last - 2.0 * rise
+    places = a.place + u * (first + u * (bend + u * twist))
+    return places, (first + u * (2.0 * bend + u * 3.0 * twist)) / h
+
+
+def _face_travel(
+    a: _Knot, b: _Knot, u: np.ndarray, places: np.ndarray, rates: np.ndarray
+) -> np.ndarray:
+    """Return headings (T,) between knots: where the way leads, or as far aside as at both ends.
+
+    If the ends agree how far aside one faces, as in a strafe, that goes on all the way. Else the
+    character turns to where it goes at the start, and from there at the end.
+    """
+    moving = np.linalg.norm(rates, axis=1) > 0.02
+    travel = _find_travel(np.where(moving[:, None], rates, b.place - a.place))
+    inner = np.flatnonzero(moving)
+    if len(inner):  # cubics begin and end at rest in the direction that they have beside that
+        travel[: inner[0]], travel[inner[-1] :] = travel[inner[0]], travel[inner[-1]]
+    travel = np.unwrap(travel)
+    first, last = planar.wrap(a.yaw - travel[0]), planar.wrap(b.yaw - travel[-1])
+    gone = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(places, axis=0), axis=1))])
+    change = planar.wrap(last - first)
+    if abs(change) < _SIDEWAYS:
+        return np.asarray(travel + first + change * smoothstep(gone / max(gone[-1], 1e-9)))
+    within = min(_TURN_WITHIN / (b.time - a.time), 0.5)
+    at_start = first * (1.0 - smoothstep(u / within))
+    at_end = last * (1.0 - smoothstep((1.0 - u) / within))
+    return np.asarray(travel + at_start + at_end)
+
+
+def _find_travel(rates: np.ndarray) -> np.ndarray:
+    """Return the headings (T,) of velocities (T, 2)."""
+    return np.unwrap(np.arctan2(rates[:, 0], -rates[:, 1]))
+
+
+def _measure_distances(way: np.ndarray, t: np.ndarray, marks: list[float]) -> np.ndarray:
+    """Return how far (T,) along the way the nearest mark is."""
+    steps = np.linalg.norm(np.diff(way[:, :2], axis=0), axis=1)
+    along = np.concatenate([[0.0], np.cumsum(steps)])
+    near = np.full(len(t), np.inf)
+    for time in marks:
+        at = np.interp(time, t, along)
+        near = np.minimum(near, np.abs(along - at) + _PER_SECOND * np.abs(t - time))
+    return near
+
+
+def _lay_path(guide: Guide, path: TimedPath, t: np.ndarray) -> Guide:
+    """Return the guide with a timed path over it."""
+    on = (t >= path.times[0] - 1e-9) & (t <= path.times[-1] + 1e-9)
+    if on.sum() < 2:
+        return guide
+    way, far, twist, firm = (
+        each.copy() for each in (guide.way, guide.far, guide.twist, guide.firm)
+    )
+    stands, follows = guide.stands.copy(), guide.follows.copy()
+    way[on] = sample_path(path, t[on])
+    far[on], twist[on], firm[on], follows[on] = _PATH_NEAR, _PATH_TURN, 1.0, True
+    rates = np.gradient(way[on], axis=0) * guide.fps
+    slow = np.linalg.norm(rates[:, :2], axis=1) < _SLOW
+    stands[on] = slow & (np.abs(rates[:, 2]) < _SLOW_TURN)
+    way[:, 2] = np.unwrap(way[:, 2])
+    return Guide(guide.fps, way, far, twist, firm, stands, follows, guide.rates)

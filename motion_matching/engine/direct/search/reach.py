@@ -1,0 +1,95 @@
+"""What no data can reach: marks too far away for the time that there is, and what comes nearest."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ..footage.footage import REACH_SECONDS, REACH_STEP, Footage
+from ..shot.shot import Mark, Point, Shot
+
+_ALMOST = 0.98  # share of the data's farthest way that is tried for
+
+
+class Reach(NamedTuple):
+    """The farthest way in metres that the data goes in a time, and the frame it begins at."""
+
+    metres: float
+    frame: int
+
+
+class Before(NamedTuple):
+    """Where a character is before a mark, and how many seconds it has from there."""
+
+    place: Point
+    seconds: float
+
+
+def compute_reach(footage: Footage, seconds: float) -> Reach:
+    """Return how far the data goes within so many seconds of footage, in its metres."""
+    frames = max(round(seconds * footage.fps), 1)
+    allowed = np.flatnonzero(footage.candidates)
+    ahead = footage.compute_ahead(frames)[allowed]
+    far = np.hypot(ahead[:, 0], ahead[:, 1])
+    best = int(np.argmax(far))
+    return Reach(float(far[best]), int(allowed[best]))
+
+
+def estimate_reach(footage: Footage, seconds: float) -> float:
+    """Return about how far in metres the data goes within so many seconds of footage."""
+    far, share = footage.farthest, seconds / REACH_SECONDS
+    times = REACH_STEP * np.arange(len(far))
+    return float(np.interp(seconds, times, far)) * max(share, 1.0)
+
+
+def find_before(shot: Shot, mark: Mark) -> Before:
+    """Return where the character is before a mark, as far as the shot says."""
+    place, time = shot.position, 0.0
+    for other in shot.marks:
+        end = other.time + other.hold
+        if other.position is None or other is mark or other.time > mark.time or end < time:
+            continue
+        place, time = other.position, end
+    return Before(place, mark.time - time)
+
+
+def leave_out_unreachable(shot: Shot, footage: Footage) -> tuple[Shot, frozenset[int]]:
+    """Return a shot whose marks the data may reach, and which marks are only come near to.
+
+    A mark that is too far away is moved to where one gets on the way to it, or is free if only then
+    the next one can be reached. The shot is as large as the footage.
+    """
+    marks, near = list(shot.marks), set()
+    for i, mark in enumerate(marks):
+        if mark.position is None or mark.time <= 0.0:
+            continue
+        current = replace(shot, marks=tuple(marks))
+        place, seconds = find_before(current, marks[i])
+        reach = estimate_reach(footage, seconds) if seconds > 0.0 else 0.0
+        away = np.subtract(mark.position, place)
+        distance = float(np.linalg.norm(away))
+        if distance <= max(reach, mark.tolerance):
+            continue
+        near.add(i)
+        x, y = (place + away * (_ALMOST * reach / distance)).tolist()
+        marks[i] = replace(mark, position=(x, y))
+        following = next((m for m in marks[i + 1 :] if m.position is not None), None)
+        if following is not None and _is_better_free(
+            following, mark, (x, y), place, seconds, footage
+        ):
+            marks[i] = mark.free()
+    return replace(shot, marks=tuple(marks)), frozenset(near)
+
+
+def _is_better_free(
+    following: Mark, mark: Mark, moved: Point, before: Point, seconds: float, footage: Footage
+) -> bool:
+    """Return whether the next mark can be reached only if one does not go near to this one."""
+    assert following.position is not None
+    left = following.time - mark.time - mark.hold
+    rest, direct = (float(np.hypot(*np.subtract(following.position, p))) for p in (moved, before))
+    if left > 0.0 and rest <= estimate_reach(footage, left):
+        return False
+    return direct <= estimate_reach(footage, following.time - mark.time + seconds)

@@ -1,0 +1,212 @@
+"""What a director asks for: marks to hit, paths to follow, and jumps to avoid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import InitVar, dataclass, field, replace
+
+import numpy as np
+
+from ...ground.ground import FLAT, Box, Ground, Wall
+
+Point = tuple[float, float]
+
+LONGEST_SHOT = 600.0  # seconds
+MOST_VARIATIONS = 20  # of a shot
+SLOWEST, FASTEST = 0.9, 1.1  # tempos that leave room for marks, within what is not seen
+GAITS = ("walk", "run")
+CHARACTER, HIPS = "character", "hips"  # parts of marks, besides limbs
+HANDS = ("left_hand", "right_hand")  # limbs that have palms
+
+
+@dataclass(frozen=True)
+class Pose:
+    """A pose by the `rotations` of bones, each w, x, y and z relative to the bone above it.
+
+    They are those of the database's poses, where hips are relative to the character. `height` is
+    that of the hips above the ground in metres, None for that of the motion.
+    """
+
+    rotations: tuple[tuple[str, tuple[float, float, float, float]], ...] = ()
+    height: float | None = None
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What is wanted at a time in seconds; what is None or empty is free there.
+
+    - `position` in metres and `facing` in radians, each within its tolerance
+    - `part`: what is at the position: the character, its hips, or a limb, such as 'left_hand'; and
+      how high its `height` in metres in the world is
+    - `hold`: seconds to stay there from then on
+    - `frame` of a clip to show, as `frame_names.find_frame` takes it
+    - `gait` and `tags` to move with from then on; () ends the tags before, None keeps them
+    - `pose` to be in, or a frame of a clip whose pose that is, with each joint within
+      `pose_tolerance`; the motion is led to it and from it within `pose_fade` seconds
+    - `palm`: where the palm of a hand faces while it is there, as a direction x, y and z in the
+      world; None leaves that to the motion
+    - `leads`: whether way and motion are chosen for it; else a limb or a pose is only brought there
+      from wherever the motion happens to be
+    """
+
+    time: float
+    position: Point | None = None
+    facing: float | None = None
+    hold: float = 0.0
+    frame: str | None = None
+    gait: str | None = None
+    tags: tuple[str, ...] | None = None
+    tolerance: float = 0.01  # metres
+    facing_tolerance: float = 0.035  # radians
+    pose: Pose | str | None = None
+    pose_tolerance: float = 0.02  # metres
+    pose_fade: float = 0.5  # seconds
+    part: str = CHARACTER
+    height: float | None = None
+    leads: bool = True
+    palm: tuple[float, float, float] | None = None
+
+    @classmethod
+    def from_pin(
+        cls, limb: str, start: float, stop: float, position: tuple[float, float, float]
+    ) -> Mark:
+        """Return a mark that does not lead, for a limb to be at a point from `start` to `stop`."""
+        x, y, z = position
+        return cls(start, (x, y), hold=stop - start, part=limb, height=z, leads=False)
+
+    @property
+    def is_limb(self) -> bool:
+        """Whether a limb has to be somewhere."""
+        return self.is_of_part and self.part != HIPS
+
+    @property
+    def is_of_part(self) -> bool:
+        """Whether hips or a limb have to be somewhere, and not the character as a whole."""
+        return self.position is not None and self.part != CHARACTER
+
+    @property
+    def is_place(self) -> bool:
+        """Whether the character has to be somewhere, to face somewhere, or to stand."""
+        is_asked = self.position is not None or self.facing is not None or self.hold > 0.0
+        return self.leads and is_asked
+
+    def free(self) -> Mark:
+        """Return the same without a place, a heading and a hold."""
+        free = replace(self, position=None, facing=None, hold=0.0, part=CHARACTER, height=None)
+        return replace(free, palm=None)
+
+    def find_span(self, fps: float, begins: float = 0.0) -> tuple[int, int]:
+        """Return its first and last tick in a take that `begins` at a second of the shot."""
+        return round((self.time - begins) * fps), round((self.time + self.hold - begins) * fps)
+
+    def find_goals(self, places: np.ndarray) -> np.ndarray:
+        """Return where (K, 3) its part is to be that is at places now: as high if that is free."""
+        height = places[:, 2] if self.height is None else np.full(len(places), self.height)
+        return np.column_stack([np.tile(self.position or (), (len(places), 1)), height])
+
+
+@dataclass(frozen=True)
+class TimedPath:
+    """Where to be at ascending `times` (K,) in seconds: `positions` (K, 2), and `yaws` (K,).
+
+    Without yaws, the character faces where it goes.
+    """
+
+    times: tuple[float, ...]
+    positions: tuple[Point, ...]
+    yaws: tuple[float, ...] | None = None
+
+
+@dataclass(frozen=True)
+class ForbiddenJump:
+    """A jump that is not wanted: from around a frame to around another, as CLIP:FRAME.
+
+    It is forbidden from `start` to `stop` in seconds, which is everywhere unless given.
+    """
+
+    source: str
+    target: str
+    start: float = 0.0
+    stop: float = LONGEST_SHOT
+
+
+@dataclass(frozen=True)
+class KeptJump:
+    """A jump that has to be: from a frame just to another, as CLIP:FRAME, at a time in seconds."""
+
+    source: str
+    target: str
+    time: float
+
+
+@dataclass(frozen=True)
+class Tempo:
+    """A range in seconds in which the motion is played at a rate, such as 0.9 for slower."""
+
+    start: float
+    stop: float
+    rate: float
+
+
+@dataclass(frozen=True)
+class Shot:
+    """A scene for one character, of `seconds`, from a start position and heading.
+
+    The `seed` chooses among solutions that are about as good. `pieces` are directed anew, one after
+    the other, once all of it is. The character goes on the `floor`, which is not saved to files.
+    `pins` are further marks, as scripts of earlier versions give them.
+    """
+
+    seconds: float
+    position: Point = (0.0, 0.0)
+    facing: float = 0.0
+    gait: str = "walk"
+    marks: tuple[Mark, ...] = ()
+    paths: tuple[TimedPath, ...] = ()
+    pins: InitVar[tuple[Mark, ...]] = ()
+    forbidden: tuple[ForbiddenJump, ...] = ()
+    obstacles: tuple[Box, ...] = ()
+    walls: tuple[Wall, ...] = ()
+    seed: int = 0
+    name: str = field(default="direct", compare=False)
+    pieces: tuple[Piece, ...] = ()
+    kept: tuple[KeptJump, ...] = ()
+    tempos: tuple[Tempo, ...] = ()
+    floor: Ground = FLAT
+
+    def __post_init__(self, pins: tuple[Mark, ...]) -> None:
+        object.__setattr__(self, "marks", (*self.marks, *pins))
+
+    @property
+    def leading(self) -> Shot:
+        """What way and motion are chosen for: the shot without the marks that do not lead."""
+        return replace(self, marks=tuple(mark for mark in self.marks if mark.leads))
+
+    @property
+    def current(self) -> Shot:
+        """What is asked for now, after all pieces."""
+        return self.pieces[-1].shot if self.pieces else self
+
+    def with_seed(self, seed: int) -> Shot:
+        """Return the same shot with another seed."""
+        return replace(self, seed=seed)
+
+    def list_gaits(self) -> Iterator[tuple[float, str]]:
+        """Yield each time at which a gait begins, and the gait, in order."""
+        yield 0.0, self.gait
+        yield from sorted((mark.time, mark.gait) for mark in self.marks if mark.gait)
+
+    def list_tags(self) -> Iterator[tuple[float, frozenset[str]]]:
+        """Yield each time at which other tags are asked for, and these, in order."""
+        changes = [(mark.time, mark.tags) for mark in self.marks if mark.tags is not None]
+        for time, tags in sorted(changes):
+            yield time, frozenset(tags)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A range in seconds that was directed anew, and what was asked for then."""
+
+    start: float
+    stop: float
+    shot: Shot

@@ -1,0 +1,339 @@
+"""Read and write shots as JSON: metres, radians, seconds, and headings as in performances."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+from ...errors import SettingsError
+from ...files import file_paths, json_files
+from ...files.json_files import (
+    EntryError,
+    expect_flag,
+    expect_list,
+    expect_name,
+    expect_number,
+    expect_object,
+    expect_pair,
+    expect_text,
+    expect_whole_number,
+)
+from ...ground.ground import Wall
+from ...performance.performance import FARTHEST, LARGEST_ANGLE, boxes_from_list, wall_from_list
+from .shot import (
+    CHARACTER,
+    FASTEST,
+    GAITS,
+    LONGEST_SHOT,
+    SLOWEST,
+    ForbiddenJump,
+    KeptJump,
+    Mark,
+    Piece,
+    Point,
+    Pose,
+    Shot,
+    Tempo,
+    TimedPath,
+)
+
+_Value = TypeVar("_Value")
+_SHORTEST_SHOT = 0.5  # seconds
+_MARK_KEYS = (
+    *("time", "position", "facing", "hold", "frame", "gait", "tags"),
+    *("tolerance", "facing_tolerance", "pose", "pose_tolerance", "pose_fade", "part", "leads"),
+    "palm",
+)
+_SHOT_KEYS = (
+    *("start", "seconds", "gait", "marks", "paths", "pins", "forbid", "keep"),
+    *("tempos", "obstacles", "walls", "seed", "name", "pieces"),
+)
+
+
+def load(path: Path | str) -> Shot:
+    """Read a shot from a JSON file. Raises SettingsError, which names the wrong entry."""
+    data = json_files.read(path, "scene")
+    with json_files.name_file(f"scene {path}"):
+        return _from_dict(data, Path(path).stem)
+
+
+def from_json(text: str, where: str) -> Shot:
+    """Return the shot in JSON text that was read from `where`. Raises SettingsError as `load`."""
+    data = json_files.parse(text, f"scene {where}")
+    with json_files.name_file(f"scene {where}"):
+        return _from_dict(data, "direct")
+
+
+def save(shot: Shot, path: Path | str) -> None:
+    """Write a shot as a JSON file. Raises SettingsError if it cannot be written."""
+    file_paths.write_text(path, to_json(shot), SettingsError)
+
+
+def to_json(shot: Shot) -> str:
+    """Return a shot as JSON text."""
+    return json.dumps(_to_dict(shot), indent=1)
+
+
+def _to_dict(shot: Shot) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "name": shot.name,
+        "start": {"position": shot.position, "facing": shot.facing},
+        "seconds": shot.seconds,
+        "gait": shot.gait,
+        "marks": [_mark_to_dict(mark) for mark in shot.marks],
+        "paths": [
+            {name: value for name, value in vars(path).items() if value is not None}
+            for path in shot.paths
+        ],
+        "forbid": [_forbidden_to_dict(jump) for jump in shot.forbidden],
+        "seed": shot.seed,
+    }
+    if shot.kept:
+        data["keep"] = [kept_to_dict(jump) for jump in shot.kept]
+    if shot.tempos:
+        data["tempos"] = [vars(tempo) for tempo in shot.tempos]
+    if shot.obstacles:
+        data["obstacles"] = [box._asdict() for box in shot.obstacles]
+    if shot.walls:
+        data["walls"] = shot.walls
+    if shot.pieces:
+        data["pieces"] = [
+            {"start": piece.start, "stop": piece.stop, "scene": _to_dict(piece.shot)}
+            for piece in shot.pieces
+        ]
+    return data
+
+
+def _forbidden_to_dict(jump: ForbiddenJump) -> dict[str, Any]:
+    """Return a jump that is forbidden, with its times if it is not so everywhere."""
+    data: dict[str, Any] = {"from": jump.source, "to": jump.target}
+    if (jump.start, jump.stop) != (0.0, LONGEST_SHOT):
+        data |= {"start": jump.start, "stop": jump.stop}
+    return data
+
+
+def _mark_to_dict(mark: Mark) -> dict[str, Any]:
+    """Return the entries of a mark that differ from those of an empty one."""
+    empty = vars(Mark(math.nan))
+    data = {name: value for name, value in vars(mark).items() if value != empty[name]}
+    if mark.position is not None and (height := data.pop("height", None)) is not None:
+        data["position"] = *mark.position, height
+    return data | ({"pose": pose_to_dict(mark.pose)} if isinstance(mark.pose, Pose) else {})
+
+
+def pose_to_dict(pose: Pose) -> dict[str, Any]:
+    """Return a pose as JSON data."""
+    height = {} if pose.height is None else {"height": pose.height}
+    return {"rotations": {bone: list(q) for bone, q in pose.rotations}} | height
+
+
+def read_pose(data: Any, where: str) -> Pose | str:
+    """Read a pose, or the frame of a clip with it. Raises EntryError, which says `where`."""
+    if isinstance(data, str):
+        return expect_text(data, where)
+    expect_object(data, f"{where} (else give the frame of a clip)", ("rotations", "height"))
+    listed = data.get("rotations", {})
+    if not isinstance(listed, dict):
+        raise EntryError(f"'rotations' of {where} are no object; give each bone its four numbers")
+    rotations = tuple(_read_rotation(bone, value, where) for bone, value in listed.items())
+    if (height := data.get("height")) is None:
+        return Pose(rotations)
+    return Pose(rotations, expect_number(height, f"'height' of {where}", -FARTHEST, FARTHEST))
+
+
+def _read_rotation(
+    bone: str, value: Any, where: str
+) -> tuple[str, tuple[float, float, float, float]]:
+    name = f"'{bone}' of {where}"
+    number = f"a number of {name}"
+    w, x, y, z = (expect_number(each, number, -1.5, 1.5) for each in expect_list(value, name, 4))
+    if not any((w, x, y, z)):
+        raise EntryError(f"{name} is no rotation; give w, x, y and z of one")
+    return bone, (w, x, y, z)
+
+
+def _from_dict(data: Any, name: str) -> Shot:
+    expect_object(data, "the file", _SHOT_KEYS)
+    start = expect_object(data.get("start", {}), "'start'", ("position", "facing"))
+    seconds = expect_number(data.get("seconds"), "'seconds'", _SHORTEST_SHOT, LONGEST_SHOT)
+
+    def read(key: str, parse: Callable[[Any, str, float], Any], label: str) -> tuple[Any, ...]:
+        entries = expect_list(data.get(key, ()), f"'{key}'")
+        return tuple(parse(each, f"{label} {i}", seconds) for i, each in enumerate(entries, 1))
+
+    return Shot(
+        seconds,
+        expect_pair(start.get("position", (0.0, 0.0)), "'position' of 'start'", FARTHEST),
+        _expect_angle(start.get("facing", 0.0), "'facing' of 'start'"),
+        _expect_gait(data.get("gait", "walk"), "'gait'"),
+        read("marks", _read_mark, "mark"),
+        read("paths", _read_path, "path"),
+        read("pins", _read_pin, "pin"),
+        read("forbid", _read_forbidden, "entry of 'forbid'"),
+        boxes_from_list(data.get("obstacles", ()), "'obstacles'"),
+        read("walls", _read_wall, "wall"),
+        expect_whole_number(data.get("seed", 0), "'seed'", 0),
+        expect_name(data.get("name", name), "'name'"),
+        read("pieces", _read_piece, "piece"),
+        read("keep", read_kept, "entry of 'keep'"),
+        read("tempos", _read_tempo, "tempo"),
+    )
+
+
+def _read_mark(data: Any, where: str, seconds: float) -> Mark:
+    expect_object(data, where, _MARK_KEYS)
+
+    def read(key: str, expect: Callable[..., Any], *limits: float) -> Any:
+        value = data.get(key)
+        return None if value is None else expect(value, f"'{key}' of {where}", *limits)
+
+    tags = read("tags", expect_list)
+    empty = Mark(0.0)
+    part = read("part", expect_name) or CHARACTER
+    position, height = _read_position(data.get("position"), where, part)
+    return Mark(
+        _expect_time(data.get("time"), f"'time' of {where}", seconds),
+        position,
+        read("facing", _expect_angle),
+        read("hold", expect_number, 0.0, seconds) or 0.0,
+        read("frame", expect_text),
+        read("gait", _expect_gait),
+        tags and tuple(expect_name(tag, f"a tag of 'tags' of {where}") for tag in tags),
+        read("tolerance", expect_number, 0.0, FARTHEST) or empty.tolerance,
+        read("facing_tolerance", expect_number, 0.0, math.pi) or empty.facing_tolerance,
+        read("pose", read_pose),
+        read("pose_tolerance", expect_number, 0.0, FARTHEST) or empty.pose_tolerance,
+        _get(read("pose_fade", expect_number, 0.0, seconds), empty.pose_fade),
+        part,
+        height,
+        _get(read("leads", expect_flag), empty.leads),
+        read("palm", _expect_direction),
+    )
+
+
+def _read_position(data: Any, where: str, part: str) -> tuple[Point | None, float | None]:
+    """Read where a part of the body is to be: two numbers, or three with its height."""
+    name = f"'position' of {where}"
+    if data is None or not isinstance(data, (list, tuple)) or len(data) != 3:
+        return None if data is None else expect_pair(data, name, FARTHEST), None
+    if part == CHARACTER:
+        raise EntryError(
+            f"{name} has three numbers, but the height counts only for a 'part' of the body; give "
+            "two, or name the part"
+        )
+    x, y, z = (expect_number(each, f"a number of {name}", -FARTHEST, FARTHEST) for each in data)
+    return (x, y), z
+
+
+def _get(value: _Value | None, default: _Value) -> _Value:
+    """Return a value that may be 0 or false, or the default without one."""
+    return default if value is None else value
+
+
+def _read_path(data: Any, where: str, seconds: float) -> TimedPath:
+    expect_object(data, where, ("times", "positions", "yaws"))
+    times = tuple(
+        _expect_time(t, f"a time of {where}", seconds)
+        for t in expect_list(data.get("times"), f"'times' of {where}")
+    )
+    if len(times) < 2 or any(a >= b for a, b in itertools.pairwise(times)):
+        raise EntryError(f"'times' of {where} do not ascend; give two or more, each later")
+    listed = expect_list(data.get("positions"), f"'positions' of {where}", len(times))
+    positions = tuple(expect_pair(p, f"a position of {where}", FARTHEST) for p in listed)
+    if data.get("yaws") is None:
+        return TimedPath(times, positions)
+    yaws = expect_list(data["yaws"], f"'yaws' of {where}", len(times))
+    return TimedPath(
+        times, positions, tuple(_expect_angle(yaw, f"a yaw of {where}") for yaw in yaws)
+    )
+
+
+def _read_pin(data: Any, where: str, seconds: float) -> Mark:
+    """Read a mark that does not lead as files of earlier versions have it."""
+    expect_object(data, where, ("limb", "start", "stop", "position"))
+    start, stop = _read_span(data, where, seconds)
+    listed = expect_list(data.get("position"), f"'position' of {where}", 3)
+    axis = f"a number of 'position' of {where}"
+    x, y, z = (expect_number(value, axis, -FARTHEST, FARTHEST) for value in listed)
+    return Mark.from_pin(
+        expect_name(data.get("limb"), f"'limb' of {where}"), start, stop, (x, y, z)
+    )
+
+
+def _read_forbidden(data: Any, where: str, _seconds: float) -> ForbiddenJump:
+    expect_object(data, where, ("from", "to", "start", "stop"))
+    always = {"start": 0.0, "stop": LONGEST_SHOT}
+    start, stop = _read_span(always | data, where, LONGEST_SHOT)
+    return ForbiddenJump(*_read_ends(data, where), start, stop)
+
+
+def kept_to_dict(jump: KeptJump) -> dict[str, Any]:
+    """Return a jump that has to be as JSON data."""
+    return {"from": jump.source, "to": jump.target, "time": jump.time}
+
+
+def read_kept(data: Any, where: str, seconds: float = LONGEST_SHOT) -> KeptJump:
+    """Read such a jump of a shot of some seconds. Raises EntryError, which says `where`."""
+    expect_object(data, where, ("from", "to", "time"))
+    time = _expect_time(data.get("time"), f"'time' of {where}", seconds)
+    return KeptJump(*_read_ends(data, where), time)
+
+
+def _read_tempo(data: Any, where: str, seconds: float) -> Tempo:
+    expect_object(data, where, ("start", "stop", "rate"))
+    start, stop = _read_span(data, where, seconds)
+    rate = expect_number(data.get("rate"), f"'rate' of {where}", SLOWEST, FASTEST)
+    return Tempo(start, stop, rate)
+
+
+def _read_span(data: Any, where: str, seconds: float) -> tuple[float, float]:
+    start, stop = (
+        _expect_time(data.get(key), f"'{key}' of {where}", seconds) for key in ("start", "stop")
+    )
+    if stop <= start:
+        raise EntryError(f"'stop' of {where} is not after its 'start'; give a later time")
+    return start, stop
+
+
+def _read_ends(data: Any, where: str) -> tuple[str, str]:
+    source, target = (expect_text(data.get(key), f"'{key}' of {where}") for key in ("from", "to"))
+    return source, target
+
+
+def _read_piece(data: Any, where: str, seconds: float) -> Piece:
+    expect_object(data, where, ("start", "stop", "scene"))
+    start, stop = (
+        _expect_time(data.get(key), f"'{key}' of {where}", seconds) for key in ("start", "stop")
+    )
+    scene = expect_object(data.get("scene"), f"'scene' of {where}", set(_SHOT_KEYS) - {"pieces"})
+    return Piece(start, stop, _from_dict(scene, "direct"))
+
+
+def _read_wall(data: Any, where: str, _seconds: float) -> Wall:
+    return wall_from_list(data, f"{where} of 'walls'")
+
+
+def _expect_time(value: Any, where: str, seconds: float) -> float:
+    return expect_number(value, where, 0.0, seconds)
+
+
+def _expect_angle(value: Any, where: str) -> float:
+    return expect_number(value, where, -LARGEST_ANGLE, LARGEST_ANGLE)
+
+
+def _expect_direction(value: Any, where: str) -> tuple[float, float, float]:
+    listed = expect_list(value, where, 3)
+    x, y, z = (expect_number(each, f"a number of {where}", -FARTHEST, FARTHEST) for each in listed)
+    if not any((x, y, z)):
+        raise EntryError(f"{where} is no direction; give x, y and z of one")
+    return x, y, z
+
+
+def _expect_gait(value: Any, where: str) -> str:
+    if value not in GAITS:
+        raise EntryError(f"{where} is {value!r}; give {' or '.join(map(repr, GAITS))}")
+    return str(value)

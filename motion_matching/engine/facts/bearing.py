@@ -1,0 +1,58 @@
+"""Tell how far a body crouches and flings its arms out beyond what it does when it walks.
+
+A walk may begin with the first frames of a dash: they go as slowly, and their feet are as near.
+What tells them apart is how the body is carried over the next second.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..database.database import Database
+from ..motion.rest import AT_REST
+from .stances import StanceScore
+
+# costs of a search for hips that are a leg lower than usual, and hands a leg farther out: a tenth
+# of a leg lower, or a quarter farther out, costs as much as a start in a wrong direction
+_LOW, _OUT = 400.0, 160.0
+_SECONDS = 1.0  # of people, ahead of a frame that count: a start is over by then
+_MOMENTS = 8  # of these that are looked at
+_MOST_FRAMES = 1000  # from which it is measured how the body walks
+_ENOUGH = 2.0  # seconds of walking, with less of which nothing is known of it
+
+
+class WalkBearing:
+    """Prices frames by how the body is carried after them, beside how it is carried in walking.
+
+    A price is in costs of a search: 0 as in walking, a multiple of the usual differences between
+    neighbours with the arms flung out all the time.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self._step = max(round(_SECONDS * database.pace * database.fps / _MOMENTS), 1)
+        speed = np.hypot(database.root_motion[:, 0], database.root_motion[:, 1])
+        moving = (speed > AT_REST.moving * database.pace) & (speed < database.walk_to_run)
+        walking = np.flatnonzero(moving)
+        every = max(len(walking) // _MOST_FRAMES, 1)
+        # others are left out after, so that a change of tags leaves the frames as they are
+        sampled = walking[::every]
+        sampled = sampled[database.playable[sampled]]
+        known = every * len(sampled) > _ENOUGH * database.fps
+        self._usual = np.median(self._find_peaks(sampled), axis=1) if known else np.full(2, np.inf)
+
+    def price(self, frames: np.ndarray) -> np.ndarray:
+        """Return the prices (K,) of going on from frames (K,)."""
+        excess = np.maximum(self._find_peaks(frames) - self._usual[:, None], 0.0)
+        return np.asarray(excess.sum(axis=0))
+
+    def _find_peaks(self, frames: np.ndarray) -> np.ndarray:
+        """Return the largest flaws (2, K) in the second after frames (K,), which is a stride."""
+        last = np.asarray(self._database.stops)[self._database.range_of_frame[frames]] - 1
+        ahead = frames[:, None] + self._step * np.arange(_MOMENTS)
+        flaws = self._measure_flaws(np.minimum(ahead, last[:, None]).ravel())
+        return np.asarray(flaws.reshape(2, len(frames), _MOMENTS).max(axis=2))
+
+    def _measure_flaws(self, frames: np.ndarray) -> np.ndarray:
+        """Return how low hips are at frames (K,), and how far hands are out (2, K), as prices."""
+        return self._database.derive(StanceScore).measure_carriage(frames).T * [[_LOW], [_OUT]]

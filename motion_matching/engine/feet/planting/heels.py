@@ -1,0 +1,39 @@
+"""How far heels are up: about the toe, as the knee bends."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...legs.legs import LegGeometry
+from ...maths.rotations import quat
+from ...skeleton.skeleton import Skeleton
+
+
+def measure_pitches(leg: LegGeometry, skeleton: Skeleton, poses: np.ndarray) -> np.ndarray:
+    """Return by which angles (T,) heels are up in poses (T, 7, B), in radians.
+
+    They are 0 where the ankle is level with the toe, and a quarter turn on the toe's tip.
+    """
+    path = skeleton.get_chain_to_root(leg.chain[-1])[::-1]
+    rotations, positions = quat.compute_world(poses[:, :, path], np.arange(len(path)) - 1)
+    shin, foot = (path.index(leg.chain[k]) for k in (leg.shin, leg.foot))
+    return compute_pitches(
+        positions[:, foot] - positions[:, -1], find_level_axes(leg, rotations[:, shin])
+    )
+
+
+def find_level_axes(leg: LegGeometry, shins: np.ndarray) -> np.ndarray:
+    """Return the level axes (T, 3) about which heels come down, of rotations (T, 4) of shins.
+
+    They are the knee's: where a foot points tells nothing while it stands on its tip.
+    """
+    hinge = quat.mul_vec(shins, np.array(leg.hinge)) * [1.0, 1.0, 0.0]
+    return quat.normalize_vectors(hinge if leg.toes_ahead else -hinge)
+
+
+def compute_pitches(arm: np.ndarray, across: np.ndarray) -> np.ndarray:
+    """Return by which angles (T,) ways (T, 3) from toe to ankle are up, about axes (T, 3)."""
+    behind = across[:, 1] * arm[:, 0] - across[:, 0] * arm[:, 1]
+    angle = np.arctan2(arm[:, 2], behind)
+    # an ankle far ahead of its toe has gone over the top, not below
+    return np.where(angle < -0.5 * np.pi, angle + 2.0 * np.pi, angle)

@@ -1,0 +1,188 @@
+"""Toes of the frames that are played, and where and when they land next.
+
+A fading jump, or what draws the character to its simulation object, drags a body over the ground.
+The frames themselves hold a foot still that stands, and tell where it comes down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..maths import planar
+from ..maths.along_time import find_runs
+
+# columns of the rows of `PlayedToes`
+PLACE, MOVING, STAYS, UNTIL, LAND = slice(2), slice(4), 4, 5, slice(6, 8)
+_ROUNDING = 1e-6  # of sums of weights
+NEVER = 1e3  # seconds until a landing that the frames do not have
+
+
+class PlayedToe(NamedTuple):
+    """A toe of the frame that is played, as it would be in the world from there on.
+
+    It is at `x`, `y` on the ground, and moves at `vx`, `vy`. It stands for another `stays` seconds,
+    0 in the air, and lands `until` seconds from now, at `land_x`, `land_y`. Beside its motion, the
+    character carries that place along at `drift_x`, `drift_y`. `jumped`: the frame before was of
+    another motion. `blends`: so it may be in each tick, and the toe moves otherwise meanwhile.
+    """
+
+    x: float
+    y: float
+    vx: float
+    vy: float
+    stays: float
+    until: float
+    land_x: float
+    land_y: float
+    drift_x: float
+    drift_y: float
+    jumped: bool
+    blends: bool
+
+
+def move_aside(toe: PlayedToe, aside: tuple[float, float, float, float]) -> PlayedToe:
+    """Return a toe that goes as far and as fast aside, x and y, and lands there."""
+    x, y, vx, vy = aside
+    return toe._replace(
+        x=toe.x + x,
+        y=toe.y + y,
+        vx=toe.vx + vx,
+        vy=toe.vy + vy,
+        land_x=toe.land_x + x,
+        land_y=toe.land_y + y,
+    )
+
+
+class PlayedToes(NamedTuple):
+    """The toes of the frame that is played, as the character sees them.
+
+    `rows` (L, 8): where each is on the ground, in metres; how it moves over the ground, in m/s; how
+    many seconds it still stands; in how many it lands next, and where, as the motion goes on.
+    `root` (3,): how the motion moves the character, in its own axes: m/s and rad/s. `jumped`: the
+    frame before was of another motion. `blends`: the rows are means of several frames.
+    """
+
+    rows: np.ndarray
+    root: np.ndarray
+    jumped: bool
+    blends: bool = False
+
+    def divide(self, size: float, slowness: float) -> PlayedToes:
+        """Return the toes of a creature that is smaller by a factor, and quicker by another one."""
+        speed = size / slowness
+        rows = self.rows / (size, size, speed, speed, slowness, slowness, size, size)
+        return self._replace(rows=rows, root=self.root / (speed, speed, 1.0 / slowness))
+
+    def to_world(
+        self, root: Sequence[float], drift: tuple[float, float, float], wanted: Sequence[bool]
+    ) -> list[PlayedToe | None]:
+        """Return the toes wanted in the world of a character's pose (7,) that drifts, None else.
+
+        The drift is in m/s and rad/s.
+        """
+        x, y, _, w, _, _, k = root
+        c, s = w * w - k * k, 2.0 * w * k
+        dx, dy, turn = drift
+        result: list[PlayedToe | None] = []
+        for row, is_wanted in zip(self.rows, wanted, strict=True):
+            if not is_wanted:
+                result.append(None)
+                continue
+            a, b, u, v, stays, until, p, q = row.tolist()
+            px, py = c * p - s * q, s * p + c * q
+            place = x + c * a - s * b, y + s * a + c * b, c * u - s * v, s * u + c * v
+            lands = stays, until, x + px, y + py, dx - turn * py, dy + turn * px
+            result.append(PlayedToe(*place, *lands, self.jumped, self.blends))
+        return result
+
+
+def blend_toes(
+    rows: np.ndarray, weights: np.ndarray, stands: np.ndarray, share: float
+) -> np.ndarray:
+    """Return the rows (L, 8) of a blend of K frames, with rows (K, L, 8) and weights (K,).
+
+    A foot `stands` (L,) while it does so in that `share` of the blend. It lands, and leaves, as
+    soon as this begins and ends, at the mean place of the frames in which it has landed by then.
+    """
+    stays, until = rows[..., STAYS], rows[..., UNTIL]
+    waits = stands | (stays <= 0.0)  # or else it has landed already
+    lands = np.where(waits, until, 0.0)
+    result = np.einsum("k,klc->lc", weights, rows)
+    result[:, STAYS] = -_find_quantile(-stays, weights, share)
+    result[:, UNTIL] = when = _find_quantile(lands, weights, share)
+    counted = weights[:, None] * (lands <= when)
+    places = np.where(waits[..., None], rows[..., LAND], rows[..., PLACE])
+    result[:, LAND] = np.einsum("kl,klc->lc", counted / counted.sum(axis=0), places)
+    return result
+
+
+def _find_quantile(values: np.ndarray, weights: np.ndarray, share: float) -> np.ndarray:
+    """Return the least of values (K, L) up to which there is a share of weights (K,)."""
+    order = values.argsort(axis=0)
+    reached = weights[order].cumsum(axis=0) >= share * (1.0 - _ROUNDING) * weights.sum()
+    return np.take_along_axis(values, order, axis=0)[reached.argmax(axis=0), range(values.shape[1])]
+
+
+def measure_toes(
+    toes: np.ndarray,
+    track: np.ndarray,
+    contacts: np.ndarray,
+    stops: np.ndarray,
+    loops: Sequence[bool],
+    fps: float,
+) -> np.ndarray:
+    """Return the rows (N, L, 8) of `PlayedToes` for N frames in ranges that end at `stops` (R,).
+
+    `toes` (N, L, 3) are seen from a `track` (N, 3). Ranges of which `loops` say so go on at their
+    beginning.
+    """
+    rows = []
+    for start, stop, loop in zip([0, *stops[:-1]], stops, loops, strict=True):
+        own = slice(start, stop)
+        rows.append(_measure_range(toes[own, :, :2], track[own], contacts[own], loop, fps))
+    return np.concatenate(rows, dtype=np.float32)
+
+
+def _measure_range(
+    toes: np.ndarray, track: np.ndarray, contacts: np.ndarray, loop: bool, fps: float
+) -> np.ndarray:
+    """Return the rows (F, L, 8) of one range, of toes (F, L, 2) as its track (F, 3) sees them."""
+    count = len(track)
+    if loop and count > 1:
+        track = np.concatenate([track, _go_on(track)])
+        toes, contacts = np.tile(toes, (2, 1, 1)), np.tile(contacts, (2, 1))
+    yaw = track[:, None, 2]
+    ground = planar.rotate(toes, yaw) + track[:, None, :2]
+    steps = np.diff(ground, axis=0, prepend=ground[:1])
+    steps[0] = steps[min(1, len(steps) - 1)]
+    steps = fps * planar.rotate(steps, -yaw)
+    stays, until = np.zeros(contacts.shape), np.full(contacts.shape, NEVER)
+    landings = np.arange(len(track))[:, None].repeat(contacts.shape[1], axis=1)
+    for leg, stands in enumerate(contacts.T):
+        runs = find_runs(stands)
+        for first, end in runs:
+            stays[first:end, leg] = np.arange(end - first, 0, -1) / fps
+        before = 0
+        for first, _ in runs:  # a range that begins with a foot on the ground has no landing there
+            until[before:first, leg] = np.arange(first - before, 0, -1) / fps
+            landings[before:first, leg] = first
+            before = first
+    lands = np.take_along_axis(ground, landings[..., None], axis=0)
+    lands = planar.rotate(lands - track[:, None, :2], -yaw)
+    columns = toes, steps, stays[..., None], until[..., None], lands
+    return np.concatenate(columns, -1)[:count]
+
+
+def _go_on(track: np.ndarray) -> np.ndarray:
+    """Return the track (F, 3) of a loop's next time; its last step repeats the one before."""
+    (x, y, yaw), step = track[-1], track[-1] - track[-2]
+    forward = planar.rotate(step[:2], -float(track[-2, 2]))
+    dx, dy = planar.rotate(forward, float(yaw))
+    start = np.array([x + dx, y + dy, yaw + step[2]])
+    turn = start[2] - track[0, 2]
+    result = track - track[0]
+    result[:, :2] = planar.rotate(result[:, :2], float(turn))
+    return result + start

@@ -1,0 +1,100 @@
+"""Gaits: which states of a field stand, walk or run, and the neighbours among each.
+
+Where no clip leads from one gait to another, no chain of neighbours does.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from ...database.database import Database
+from ...facts.avoided_postures import find_odd_frames
+from .neighbours import Neighbours
+from .states import MotionStates
+from .tasks import TaskGoal
+
+STANDING, WALKING, RUNNING = range(3)
+# seconds within which a state that leads to a gait counts as of it
+_GAIT_LEAD_SECONDS = {STANDING: 1.0, WALKING: 0.2, RUNNING: 0.5}
+# seconds before the end of a clip without neighbours, if that leaves so large a share of the states
+_END_SECONDS, _ENOUGH_SHARE = 0.25, 0.5
+SLOW, _STEADY = 0.2, 0.5  # m/s and rad/s up to which a character stands
+_STANDING_ANGLE = math.radians(10.0)  # heading beyond which a standing character has to turn
+
+
+def choose_gait(goal: TaskGoal, walk_to_run: float) -> int:
+    """Return the gait of a goal, running from a speed on."""
+    # states of standing are so many and so similar that no neighbour leads away from them
+    if goal.speed < SLOW and abs(goal.direction) < _STANDING_ANGLE:
+        return STANDING
+    return RUNNING if goal.speed > walk_to_run else WALKING
+
+
+def classify_gaits(database: Database) -> tuple[np.ndarray, np.ndarray]:
+    """Return the gait of each frame (N,), and masks (3, N) of frames that soon lead to each."""
+    motion, ranges = database.root_motion, database.range_of_frame
+    speed = np.hypot(motion[:, 0], motion[:, 1])
+    goes = (speed > SLOW) | (np.abs(motion[:, 2]) > _STEADY)
+    gait = np.where(speed > database.walk_to_run, RUNNING, np.where(goes, WALKING, STANDING))
+    own = gait == np.arange(3)[:, None]
+    masks = own.copy()
+    for number, seconds in _GAIT_LEAD_SECONDS.items():
+        for later in range(1, round(seconds * database.fps) + 1):
+            masks[number, :-later] |= own[number, later:] & (ranges[later:] == ranges[:-later])
+    return gait, masks
+
+
+def find_gait_states(
+    database: Database, states: MotionStates, *, with_odd: bool = True
+) -> np.ndarray:
+    """Return the states (3, S) of each gait, without those whose clip is about to end.
+
+    A pose that was led to the end of a clip has no neighbour that plays on as it did, and leaps. A
+    gait of clips that are all too short keeps their ends. Without odd postures, those whose frames
+    others of the gait can take the place of are left out, too.
+    """
+    masks = classify_gaits(database)[1][:, states.frames]
+    lasting = masks & states.find_lasting(database, round(_END_SECONDS * states.fps))
+    masks = _reduce(masks, lasting)
+    return (
+        masks
+        if with_odd
+        else _reduce(masks, masks & ~database.derive(find_odd_frames)[states.frames])
+    )
+
+
+def _reduce(masks: np.ndarray, fewer: np.ndarray) -> np.ndarray:
+    """Return fewer states (3, S), where these are enough of those of a gait (3, S)."""
+    enough = fewer.sum(axis=1) > _ENOUGH_SHARE * masks.sum(axis=1)
+    return np.where(enough[:, None], fewer, masks)
+
+
+def find_played_chains(database: Database, states: MotionStates) -> np.ndarray:
+    """Return the chain (S,) of each state, without the ends of clips, which are none's."""
+    lasting = states.find_lasting(database, round(_END_SECONDS * states.fps))
+    return np.where(lasting, states.compute_chains(database), -1 - np.arange(len(states)))
+
+
+def build_neighbours(
+    features: np.ndarray,
+    masks: np.ndarray,
+    fewest: int = 1,
+    followed: np.ndarray | None = None,
+    check_cancelled: Callable[[], None] = lambda: None,
+) -> list[Neighbours]:
+    """Return the neighbours among the states (3, S) of each gait.
+
+    If these are too few, they are among all states that move, or among all. `check_cancelled` is
+    called before each, and may raise to stop.
+    """
+    goes = masks[WALKING] | masks[RUNNING]
+    result = []
+    for gait, mask in enumerate(masks):
+        check_cancelled()
+        choices = (mask,) if gait == STANDING else (mask, goes)
+        among = next((choice for choice in choices if choice.sum() >= fewest), None)
+        result.append(Neighbours(features, among, followed))
+    return result

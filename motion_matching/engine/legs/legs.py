@@ -1,0 +1,319 @@
+"""Legs for foot locking: their measures from the data, and two-bone inverse kinematics.
+
+Plain floats in few, flat functions, because a leg is a handful of single vectors at each tick.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from ..body.rig import Leg, Roles
+from ..body.toe_ends import measure_size
+from ..maths.numeric import FLOATS
+from ..maths.rotations import quat
+from ..maths.rotations.scalar_quat import Quaternion, Vector, between, mul_vec
+from ..skeleton.skeleton import Skeleton
+from .two_bones import find_axis, measure_hinge, open_joint
+
+Joint = tuple[Vector, Quaternion]  # place and rotation in the world
+
+
+class ReachLimit(Protocol):
+    """Changes how far from the hip an ankle gets."""
+
+    def limit_reach(
+        self, reach: float, squares: float, double: float, room: float, dt: float
+    ) -> float: ...
+
+
+CLOSE = 1e-5  # metres: a joint this near to its target needs no bending
+FIRM = 0.92  # share of its length up to which a leg reaches exactly as far as requested
+_STANDING = 2  # percentile of a joint's heights that counts as its height when it stands
+_TIP = 0.6  # of the foot's length, from the toe joint to the tip, where the rig has no tip
+_EXTRA_BEND = math.radians(2.0)  # by which a knee may be bent beyond the data
+_NO_LENGTH = 1e-12  # cubic metres: the product of the lengths of a leg and its bones
+_UNTURNED: Quaternion = (1.0, 0.0, 0.0, 0.0)
+_FOLDED = 1e-3  # metres by which an ankle stays farther from the hip than the leg's bones allow
+
+
+class Beside(NamedTuple):
+    """How a leg's foot keeps clear of that of another `leg`, in metres, as in the data.
+
+    They are `apart`, with their ankles on their own `side` of each other by so much, negative where
+    they cross. Where a motion crosses them itself, as in steps aside, ankles may pass each other up
+    to `crossed`, below 0.
+    """
+
+    leg: int
+    apart: float
+    side: float
+    crossed: float
+
+    def compute_side(self, own: float) -> float:
+        """Return to which side ankles keep, in a motion that has them `own` metres apart there."""
+        side = own if own < self.side else self.side
+        return side if side > self.crossed else self.crossed
+
+
+@dataclass(frozen=True)
+class LegGeometry:
+    """A leg for foot locking, in metres; heights are those of a standing foot.
+
+    `size` is that of the creature, compared with people. It moves as much slower as things fall.
+
+    `chain` are the bones from below the root down to the toe; `thigh`, `shin` and `foot` are
+    indices in it. `hinge` is the knee's axis in the shin's frame: turning about it straightens the
+    leg. `tip` is the toe's end in the toe's frame, None where foot and toe are one bone.
+    `folded_length` is how near the ankle may come to the hip, hardly nearer than in the data.
+    `knee_rate` in rad/s and `knee_acceleration` in rad/s² are how fast the knee may bend or
+    stretch, and how soon it may change that: as in the data. `beside` are the legs after it that
+    its foot keeps clear of. The toe's tip is beyond its joint by `tip_share` of the way from the
+    ankle. Toes are ahead of the ankle as a knee bends forward, not back as an elbow, if
+    `toes_ahead`.
+    """
+
+    chain: tuple[int, ...]
+    thigh: int
+    shin: int
+    foot: int
+    hinge: Vector
+    tip: Vector | None
+    folded_length: float
+    toe_height: float
+    foot_height: float
+    tip_height: float
+    size: float = 1.0
+    knee_rate: float = math.inf
+    knee_acceleration: float = math.inf
+    beside: tuple[Beside, ...] = ()
+    tip_share: float = 0.0
+    toes_ahead: bool = True
+
+    @property
+    def slowness(self) -> float:
+        """How much slower than people the creature moves."""
+        return math.sqrt(self.size)
+
+
+def measure_legs(
+    skeleton: Skeleton, roles: Roles, poses: np.ndarray, footing: np.ndarray | None = None
+) -> tuple[LegGeometry, ...]:
+    """Measure the legs of a skeleton from poses (F, 7, B), whose bone 0 is the simulation bone.
+
+    On ground that rises and falls, feet are higher than in the poses by their `footing` (F, L).
+    """
+    standing = poses.copy()
+    standing[..., 0] = [0, 0, 0, 1, 0, 0, 0]
+    world, size = quat.compute_world(standing, skeleton.parents), measure_size(skeleton, roles)
+    if footing is None:
+        footing = np.zeros((len(poses), len(roles.legs)))
+    level = np.all(footing == 0.0, axis=1)
+    # a foot that lies on a slope is tilted, and tells nothing of how it stands on the level
+    on_level = [part[level] if level.any() else part for part in world]
+    return tuple(
+        replace(
+            _measure_leg(skeleton, leg, on_level[0], on_level[1], size),
+            folded_length=_measure_folded_length(leg, world[1], rises),
+        )
+        for leg, rises in zip(roles.legs, footing.T, strict=True)
+    )
+
+
+def _measure_leg(
+    skeleton: Skeleton, leg: Leg, rotations: np.ndarray, positions: np.ndarray, size: float
+) -> LegGeometry:
+    chain = [leg.toe, *skeleton.get_ancestors(leg.toe)][:-1][::-1]
+    hips, knees, ankles, toes = (positions[:, b] for b in (leg.thigh, leg.shin, leg.foot, leg.toe))
+    upper, lower = knees - hips, ankles - knees
+    hinge = measure_hinge(rotations[:, leg.shin], upper, lower)
+    tip = None if leg.toe == leg.foot else _find_tip(skeleton, leg, rotations, positions)
+    tips = toes if tip is None else toes + quat.mul_vec(rotations[:, leg.toe], tip)
+    toe, foot, end = (float(np.percentile(p[:, 2], _STANDING)) for p in (toes, ankles, tips))
+    return LegGeometry(
+        chain=tuple(chain),
+        thigh=chain.index(leg.thigh),
+        shin=chain.index(leg.shin),
+        foot=chain.index(leg.foot),
+        hinge=tuple(hinge.tolist()),
+        tip=None if tip is None else tuple(tip.tolist()),
+        folded_length=0.0,
+        toe_height=toe,
+        foot_height=foot,
+        tip_height=end,
+        size=size,
+        toes_ahead=_has_toes_ahead(
+            quat.mul_vec(rotations[:, leg.shin], hinge), ankles - toes, -lower
+        ),
+    )
+
+
+def _has_toes_ahead(hinges: np.ndarray, arms: np.ndarray, shins: np.ndarray) -> bool:
+    """Return whether feet point as knees bend, of axes and ways up from toes and ankles (F, 3).
+
+    Steep shins tell: who kneels has its toes behind.
+    """
+    behind = hinges[:, 1] * arms[:, 0] - hinges[:, 0] * arms[:, 1]
+    return bool(np.sum(np.maximum(shins[:, 2], 0.0) * behind) >= 0.0)
+
+
+def _measure_folded_length(leg: Leg, positions: np.ndarray, rises: np.ndarray) -> float:
+    """Return the distance of hip and ankle with the knee bent slightly more than in any frame.
+
+    Feet are higher than at positions (F, B, 3) by `rises` (F,).
+    """
+    hips, knees, ankles = (positions[:, bone] for bone in (leg.thigh, leg.shin, leg.foot))
+    upper, lower = knees - hips, ankles - knees
+    whole = ankles - hips + rises[:, None] * [0.0, 0.0, 1.0]
+    a, b = np.linalg.norm(upper, axis=-1).mean(), np.linalg.norm(lower, axis=-1).mean()
+    square = np.sum(whole**2, axis=-1).min()
+    cosine = (square - a * a - b * b) / max(2.0 * a * b, 1e-9)
+    bent = math.acos(max(-1.0, min(1.0, cosine))) + _EXTRA_BEND
+    return math.sqrt(a * a + b * b + 2.0 * a * b * math.cos(min(bent, math.pi)))
+
+
+def _find_tip(
+    skeleton: Skeleton, leg: Leg, rotations: np.ndarray, positions: np.ndarray
+) -> np.ndarray:
+    """Return the toe's end (3,) in its frame: the rig's, or a point ahead of a standing toe."""
+    own = [offset for bone, offset in skeleton.end_sites if bone == leg.toe]
+    if own and np.linalg.norm(own[0]) > 1e-3:
+        return np.array(own[0])
+    standing = int(np.argmin(positions[:, leg.toe, 2] + positions[:, leg.foot, 2]))
+    ahead = positions[standing, leg.toe] - positions[standing, leg.foot]
+    return quat.inv_mul_vec(rotations[standing, leg.toe], _TIP * ahead * [1, 1, 0])
+
+
+def compute_world_joints(
+    root: list[float], bones: Sequence[list[float]], parents: Sequence[int]
+) -> list[Joint]:
+    """Return root and joints in the world, of local poses (7 numbers) and parents among joints."""
+    joints: list[Joint] = [((root[0], root[1], root[2]), (root[3], root[4], root[5], root[6]))]
+    for (x, y, z, w, i, j, k), parent in zip(bones, parents, strict=True):
+        (px, py, pz), (a, b, c, d) = joints[parent]
+        tx, ty, tz = 2.0 * (c * z - d * y), 2.0 * (d * x - b * z), 2.0 * (b * y - c * x)
+        position = (
+            px + x + a * tx + c * tz - d * ty,
+            py + y + a * ty + d * tx - b * tz,
+            pz + z + a * tz + b * ty - c * tx,
+        )
+        rotation = (
+            a * w - b * i - c * j - d * k,
+            a * i + b * w + c * k - d * j,
+            a * j - b * k + c * w + d * i,
+            a * k + b * j - c * i + d * w,
+        )
+        joints.append((position, rotation))
+    return joints
+
+
+def bend(
+    hip: Vector,
+    knee: Joint,
+    ankle: Vector,
+    goal: Vector,
+    hinge: Vector,
+    buffer: float,
+    limit: ReachLimit | None = None,
+    room: float = math.inf,
+    dt: float = 0.0,
+    spare: float = 0.0,
+) -> tuple[Quaternion, Quaternion, float]:
+    """Solve two-bone inverse kinematics that brings the ankle to the goal.
+
+    Returns the world rotations of the whole leg about its hip and, applied before it, of the lower
+    leg about the knee; and by how many metres the leg is too short. The knee bends in its own
+    plane. A leg that cannot reach the goal gives way softly, once it is longer than now by `spare`
+    metres, and stays `buffer` metres short of straight. One that is bent backward is straightened,
+    and comes at most by its `room` in metres lower. One without length is not turned. `limit`
+    changes the reach that this comes to.
+    """
+    (hx, hy, hz), ((kx, ky, kz), attitude), (ax, ay, az), (gx, gy, gz) = hip, knee, ankle, goal
+    ux, uy, uz = kx - hx, ky - hy, kz - hz
+    lx, ly, lz = ax - kx, ay - ky, az - kz
+    sx, sy, sz = ux + lx, uy + ly, uz + lz
+    gx, gy, gz = gx - hx, gy - hy, gz - hz
+    aa, bb = ux * ux + uy * uy + uz * uz, lx * lx + ly * ly + lz * lz
+    square, desired = sx * sx + sy * sy + sz * sz, gx * gx + gy * gy + gz * gz
+    a, b, now, reach = math.sqrt(aa), math.sqrt(bb), math.sqrt(square), math.sqrt(desired)
+    if a * b * now < _NO_LENGTH:  # as when all bones are in one place: no angle means anything
+        return _UNTURNED, _UNTURNED, 0.0
+    upper, lower, whole = (ux, uy, uz), (lx, ly, lz), a + b
+    axis, backward = find_axis(upper, lower, mul_vec(attitude, hinge), FLOATS)
+    if backward < 0.0 and square > aa + bb:
+        # not forward as far as backward: a knee that passes straight for a moment would swing back
+        reach, now = min(reach + min(whole - now, room), whole), whole
+    free, wanted = now + spare, reach
+    if reach > free:
+        reach = free + _soften(reach, whole, buffer) - _soften(free, whole, buffer)
+        reach = min(reach, max(whole - buffer, free))
+    if limit is not None:
+        reach = limit.limit_reach(reach, aa + bb, 2.0 * a * b, room, dt)
+    reach = max(reach, abs(a - b) + _FOLDED)
+    at_knee = open_joint(upper, lower, axis, reach, FLOATS)
+    lx, ly, lz = mul_vec(at_knee, lower)
+    return between(ux + lx, uy + ly, uz + lz, gx, gy, gz), at_knee, wanted - reach
+
+
+def roll_foot(
+    hip: Vector,
+    knee: Vector,
+    ankle: Vector,
+    toe: Vector,
+    goal: Vector,
+    buffer: float,
+    spare: float,
+) -> tuple[Vector, float]:
+    """Return where an ankle comes that is to be at a `goal`, as the foot rolls over its toe.
+
+    It does where the leg is too short. Returns too by how much the leg may then stretch freely.
+    """
+    now, reach = math.dist(hip, ankle), math.dist(hip, goal)
+    free = now + spare
+    if reach <= free:
+        return goal, spare
+    whole = math.dist(hip, knee) + math.dist(knee, ankle)
+    soft = free + _soften(reach, whole, buffer) - _soften(free, whole, buffer)
+    soft = min(soft, max(whole - buffer, free))
+    ex, ey, ez = goal[0] - toe[0], goal[1] - toe[1], goal[2] - toe[2]
+    ux, uy, uz = hip[0] - toe[0], hip[1] - toe[1], hip[2] - toe[2]
+    square, away = ex * ex + ey * ey + ez * ez, math.sqrt(ux * ux + uy * uy + uz * uz)
+    length = math.sqrt(square)
+    if reach - soft < CLOSE or length < CLOSE or away < CLOSE:
+        return goal, spare
+    ux, uy, uz = ux / away, uy / away, uz / away
+    along = ex * ux + ey * uy + ez * uz
+    wx, wy, wz = ex - along * ux, ey - along * uy, ez - along * uz
+    across = math.sqrt(wx * wx + wy * wy + wz * wz)
+    if across < CLOSE:
+        return goal, spare
+    # it turns by half of what would bring it into line at most, as the rest does not help much
+    cosine = min(
+        (square + away * away - soft * soft) / (2.0 * length * away),
+        math.sqrt(0.5 + 0.5 * along / length),
+    )
+    a, b = length * cosine, length * math.sqrt(1.0 - cosine * cosine) / across
+    rolled = toe[0] + a * ux + b * wx, toe[1] + a * uy + b * wy, toe[2] + a * uz + b * wz
+    return rolled, max(min(soft, math.dist(hip, rolled)) - now, spare)
+
+
+def is_bent_backward(hip: Vector, knee: Joint, ankle: Vector, hinge: Vector) -> bool:
+    """Return whether a knee is bent against its hinge, as a fading jump may do."""
+    (hx, hy, hz), ((x, y, z), attitude), (ax, ay, az) = hip, knee, ankle
+    ux, uy, uz, lx, ly, lz = x - hx, y - hy, z - hz, ax - x, ay - y, az - z
+    kx, ky, kz = mul_vec(attitude, hinge)
+    nx, ny, nz = ly * uz - lz * uy, lz * ux - lx * uz, lx * uy - ly * ux
+    return nx * kx + ny * ky + nz * kz < 0.0
+
+
+def _soften(reach: float, length: float, buffer: float) -> float:
+    """Follow a requested reach up to a share of the length, and approach straight ever slower."""
+    firm = FIRM * length
+    if reach <= firm:
+        return reach
+    soft = max((1.0 - FIRM) * length - buffer, 1e-6)
+    return firm + soft * (1.0 - math.exp((firm - reach) / soft))

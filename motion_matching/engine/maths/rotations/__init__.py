@@ -1,0 +1,3 @@
+"""Rotations as quaternions, in three layouts, and as Euler angles."""
+
+__all__ = ("component_quat", "euler", "quat", "scalar_quat")

@@ -1,0 +1,242 @@
+"""Poses that show how a body stands, turned to face -Y: its rest pose, or frames of its motion.
+
+A rest pose is trusted only where it stands and is symmetric. Zero poses, with all bones along one
+axis, and frames of the motion that serve as rest in many files, are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...body.limbs import ARMS, LEGS, LimbBones
+from ...maths.rotations import quat
+from ...motion.clip import Clip, join_clips
+from ...motion.contacts import find_contacts
+from ...motion.settings import ContactSettings
+from ...skeleton.skeleton import Skeleton
+from .frame_axes import rotate
+
+UP, AHEAD, LEFT = np.eye(3)[2], -np.eye(3)[1], np.eye(3)[0]
+_CONTACTS = ContactSettings()
+_MOST_FRAMES, _MOST_CLIPS = 6000, 40
+_DOWN, _HEAD_UP = 0.7, 0.7  # cosines of legs to the way down and of the head to the way up
+_LEVEL = 0.3  # cosine of the line of the hip joints to the way up
+_LEANING = 0.9  # cosine to the vertical from which a rest pose stands in the world as it is
+_ALIKE = 0.06  # of the body's height: how much left and right may differ in a rest pose
+_ON_GROUND = 0.15  # of the body's height: a rest pose that starts farther off has no ground at zero
+_UPRIGHT = 0.85  # of the usual height of hips over feet: lower frames show no standing body
+_RISEN = 0.7  # of the leg's length: hip joints of people who kneel, sit or crawl are lower
+_SHORTEST_STAND = 1.0  # seconds: frames of getting up and lying down show no standing body
+_SHIN_UPRIGHT = np.cos(np.radians(50.0))  # ankles bend no farther above a flat sole
+_FEW = 0.5  # of the frames that should count as flat: so few of them are left by mistake
+_FLAT = 30  # percentile of the heights of an ankle in contact below which its foot is flat
+# metres of legs for which limits of contacts are meant: of people from thigh to ankle, of dogs
+_PERSON, _ANIMAL = 0.85, 0.54
+
+
+@dataclass(frozen=True)
+class StandingPoses:
+    """World rotations (F, B, 4) and positions (F, B, 3) that face -Y on a ground at zero.
+
+    `flat` weighs the frames (F,) by limb in which its foot stands flat; they sum up to 1. Feet
+    that are not in `grounded` never stand, so that all of their frames count. `durations` (F,) are
+    the seconds of frames. A body that never `stands` kneels, sits or lies.
+    """
+
+    rotations: np.ndarray
+    positions: np.ndarray
+    flat: Mapping[str, np.ndarray]
+    grounded: frozenset[str]
+    durations: np.ndarray
+    is_rest: bool = False
+    stands: bool = True
+
+    def average_direction(self, bone: int, vectors: np.ndarray, limb: str = "") -> np.ndarray:
+        """Return the mean (3,) of world vectors (F, 3) or (3,) in a bone's frame, where flat."""
+        turned = quat.inv_mul_vec(
+            self.rotations[:, bone], np.broadcast_to(vectors, (len(self.rotations), 3))
+        )
+        return self.flat[limb] @ turned if limb else turned.mean(axis=0)
+
+
+def find_planted(balls: np.ndarray, fps: float, leg: float, four_legged: bool) -> np.ndarray:
+    """Return when balls (F, L, 3) of feet rest, (F, L), whatever the length `leg` of the legs."""
+    size = _ANIMAL if four_legged else _PERSON
+    lengths = np.full(balls.shape[1], size)
+    return find_contacts(balls * (size / leg), fps, _CONTACTS, lengths)
+
+
+def stand_at_rest(
+    skeleton: Skeleton,
+    limbs: Mapping[str, LimbBones],
+    hips: int,
+    head: int | None,
+    animal: bool,
+    strict: bool = True,
+) -> StandingPoses | None:
+    """Return the rest pose facing -Y, if a body stands so; turned upright if it lies as a whole.
+
+    It has to be symmetric if `strict`: steps are not alike on both sides, and bind poses are.
+    """
+    rotations, positions = (part.astype(np.float64) for part in skeleton.compute_rest_world())
+    legs = [limb for limb in limbs.values() if animal or limb.kind == "leg"]
+    ways = [quat.normalize_vectors(positions[leg.end] - positions[leg.upper]) for leg in legs]
+    up = quat.normalize_vectors(-np.mean(ways, axis=0))
+    left = find_left(positions, limbs)
+    above = quat.normalize_vectors(positions[hips if head is None else head] - positions[hips])
+    hangs = min(float(way @ -up) for way in ways) >= _DOWN and abs(left @ up) < _LEVEL
+    if not hangs or not (animal or head is None or above @ up >= _HEAD_UP):
+        return None
+    turn = _face_ahead(left, UP if up[2] > _LEANING else up)
+    rotations, positions = quat.mul(turn, rotations), quat.mul_vec(turn, positions)
+    height = float(np.ptp(positions[:, 2]))
+    if strict and _measure_asymmetry(positions, limbs, hips) > _ALIKE * height:
+        return None
+    feet = [limb.end if limb.toe is None else limb.toe for limb in legs]
+    low = float(positions[feet, 2].min())
+    if abs(low) > _ON_GROUND * height:
+        positions = positions - low * UP
+    flat = {name: np.ones(1) for name in limbs}
+    return StandingPoses(
+        rotations[None], positions[None], flat, frozenset(flat), np.array([np.inf]), is_rest=True
+    )
+
+
+def find_left(positions: np.ndarray, limbs: Mapping[str, LimbBones]) -> np.ndarray:
+    """Return unit vectors (..., 3) from the right to the left hip joint, of (..., B, 3)."""
+    left, right = (positions[..., limbs[leg].upper, :] for leg in LEGS)
+    return quat.normalize_vectors(left - right)
+
+
+def find_facing(positions: np.ndarray, limbs: Mapping[str, LimbBones]) -> np.ndarray:
+    """Return rotations (..., 4) about Z from facing -Y to where bodies (..., B, 3) face."""
+    left = find_left(positions, limbs)
+    return quat.from_yaw(np.arctan2(left[..., 1], left[..., 0]))
+
+
+def _face_ahead(left: np.ndarray, up: np.ndarray) -> np.ndarray:
+    """Return the rotation (4,) that lays `up` along Z and `left` along X as far as it can."""
+    left = quat.normalize_vectors(left - (left @ up) * up)
+    return quat.inv(quat.from_matrix(np.stack([left, np.cross(up, left), up], axis=-1)))
+
+
+def _measure_asymmetry(positions: np.ndarray, limbs: Mapping[str, LimbBones], hips: int) -> float:
+    """Return how far joints (B, 3) on the left are from the mirror image of those on the right."""
+    apart = []
+    middle = np.mean([positions[limbs[leg].upper] for leg in LEGS], axis=0)
+    for one, two in (LEGS, ARMS):
+        if one in limbs and two in limbs:
+            pairs = zip(limbs[one].joints, limbs[two].joints, strict=False)
+            for a, b in pairs:
+                mirrored = (positions[a] - middle) * [-1.0, 1.0, 1.0]
+                apart.append(float(np.linalg.norm(mirrored - (positions[b] - middle))))
+    return max(apart)
+
+
+def sample_motion(
+    clips: Sequence[Clip], limbs: Mapping[str, LimbBones], hips: int, leg: float, animal: bool
+) -> StandingPoses | None:
+    """Return frames from the middles of clips that stand upright; None if there are no frames."""
+    chosen = [clip for clip in clips if clip.frame_count]
+    chosen = chosen[:: max(1, len(chosen) // _MOST_CLIPS)]
+    share = max(2, _MOST_FRAMES // max(1, len(chosen)))
+    if not chosen:
+        return None
+    starts = [max(0, (clip.frame_count - share) // 2) for clip in chosen]
+    parts = [clip.crop(start, start + share) for clip, start in zip(chosen, starts, strict=True)]
+    rotations, positions, flat = _sample_clips(parts, limbs, leg, animal)
+    durations = np.concatenate([np.full(clip.frame_count, 1.0 / clip.fps) for clip in parts])
+    standing = _find_standing(positions, limbs, hips, 0.0 if animal else leg)
+    least = min(_SHORTEST_STAND, 0.5 * float(durations.sum()))
+    stands = float(durations[standing].sum()) >= least
+    used = standing if stands else np.full(len(standing), True)
+    grounded = frozenset(name for name, weight in flat.items() if weight[used].any())
+    weights = {name: _normalize(weight[used]) for name, weight in flat.items()}
+    return StandingPoses(
+        rotations[used], positions[used], weights, grounded, durations[used], stands=stands
+    )
+
+
+def _find_standing(
+    positions: np.ndarray, limbs: Mapping[str, LimbBones], hips: int, leg: float
+) -> np.ndarray:
+    """Return in which frames (F,) a body stands, by its usual height and the length of its legs."""
+    legs = [limb for limb in limbs.values() if limb.kind == "leg"]
+    lowest = positions[:, [limb.end for limb in legs], 2].min(axis=1)
+    heights = positions[:, hips, 2] - lowest
+    risen = positions[:, [limb.upper for limb in legs], 2].mean(axis=1) - lowest
+    return (heights >= _UPRIGHT * np.median(heights)) & (risen >= _RISEN * leg)
+
+
+def _normalize(weights: np.ndarray) -> np.ndarray:
+    total = weights.sum()
+    return weights / total if total > 0 else np.full(len(weights), 1.0 / len(weights))
+
+
+def _sample_clips(
+    clips: Sequence[Clip], limbs: Mapping[str, LimbBones], leg: float, animal: bool
+) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+    """Return rotations and positions that face -Y, and when each foot is flat (F,).
+
+    All clips are turned at once: there may be many short ones.
+    """
+    joined = join_clips(clips)
+    rotations, positions = quat.fk(
+        joined.rotations.astype(np.float64),
+        joined.positions.astype(np.float64),
+        joined.skeleton.parents,
+    )
+    turns = quat.inv(find_facing(positions, limbs))[:, None]
+    # hands of people stand on nothing, and those of animals are feet
+    feet = [name for name, limb in limbs.items() if animal or limb.kind == "leg"]
+    balls = np.stack([_find_ball(limbs[name], rotations, positions) for name in feet], axis=1)
+    heights = positions[:, [limbs[name].end for name in feet], 2]
+    shins = positions[:, [limbs[name].lower for name in feet]]
+    shins = quat.normalize_vectors(shins - positions[:, [limbs[name].end for name in feet]])
+    upright = np.full(heights.shape, True) if animal else shins[..., 2] >= _SHIN_UPRIGHT
+    cuts = np.cumsum([clip.frame_count for clip in clips])[:-1]
+    split = [np.split(part, cuts) for part in (balls, heights, upright)]
+    parts = zip(clips, split[0], split[1], split[2], strict=True)
+    down = np.concatenate([_find_flat(*part, leg, animal) for part in parts])
+    flat = {name: np.ones(len(rotations)) for name in limbs}
+    flat |= dict(zip(feet, down.T.astype(np.float64), strict=True))
+    return quat.mul(turns, rotations), quat.mul_vec(turns, positions), flat
+
+
+def _find_flat(
+    clip: Clip,
+    balls: np.ndarray,
+    heights: np.ndarray,
+    upright: np.ndarray,
+    leg: float,
+    animal: bool,
+) -> np.ndarray:
+    """Return when feet are flat (F, L), from their balls (F, L, 3) and heights of ankles (F, L).
+
+    `upright` tells below which shins (F, L) a foot can be: not where a body kneels on its insteps.
+    """
+    flat = find_planted(balls, clip.fps, leg, animal)
+    for down, height, possible in zip(flat.T, heights.T, upright.T, strict=True):
+        standing = down & possible
+        low = standing & _find_low(down, height)
+        # a body that mostly kneels holds its ankles lower than where it stands
+        expected = standing & _find_low(standing, height)
+        down[:] = low if low.sum() > _FEW * expected.sum() else expected
+    return flat
+
+
+def _find_low(frames: np.ndarray, heights: np.ndarray) -> np.ndarray:
+    """Return in which of some frames (F,) an ankle is as low as in the lowest of them."""
+    if not frames.any():
+        return frames
+    return frames & (heights <= np.percentile(heights[frames], _FLAT))
+
+
+def _find_ball(limb: LimbBones, rotations: np.ndarray, positions: np.ndarray) -> np.ndarray:
+    """Return where (F, 3) a limb stands: at its toe, or at the tip of its last bone."""
+    if limb.toe is not None:
+        return positions[:, limb.toe]
+    return positions[:, limb.end] + rotate(rotations[:, limb.end], limb.tip)

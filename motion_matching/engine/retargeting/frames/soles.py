@@ -1,0 +1,132 @@
+"""How soles lie in the frames of feet, on bodies whose rest pose does not show it.
+
+A foot that stands flat shows it best. One that is never flat, as on tiptoe or while the body kneels
+and crawls, is taken to mirror the other one, or to have the height of usual feet. Knees tell to
+which sides it points, as ankles hardly turn otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...body.limbs import LimbBones
+from ...maths.rotations import quat
+from ...skeleton.skeleton import Skeleton
+from .frame_axes import draw_ankle, get_axis, make_frames
+from .neutral_pose import UP, StandingPoses, find_left
+
+_ANKLE_HEIGHT = 0.07  # of the leg's length, over the ball: that of adults in rest poses of rigs
+_STEEPEST = np.radians(50.0)  # from the ankle to the ball, of any foot
+_UNLIKE = np.radians(8.0)  # between feet of one body: skeletons of capture systems differ by 4
+_TOO_STEEP = np.radians(20.0)  # beyond a usual foot: skeletons that stand flat differ by 11
+_BENT = 0.05  # mean sine of the bend of a knee that shows its hinge
+# seconds of standing flat that show how a foot rolls: single steps are off by 5 degrees
+SURE = 3.0
+_SEEN = 2.0  # seconds of feet that show how they slope while the body sits, or gets up over toes
+_TOES_SLOPE = np.radians(10.0)  # to the tip of a toe's bone: rigs and files have 2 to 20 degrees
+
+
+@dataclass(frozen=True)
+class Sole:
+    """The way up (3,) from a sole in the frame of its foot, and whether it was `seen` flat.
+
+    A foot that was not may be `planted` all the same, on its toes.
+    """
+
+    up: np.ndarray
+    seen: bool
+    planted: bool
+
+    def measure_slope(self, way: np.ndarray) -> float:
+        """Return by which angle the ball is below the ankle, which its `way` (3,) comes from."""
+        return float(np.arcsin(np.clip(-self.up @ quat.normalize_vectors(way), -1.0, 1.0)))
+
+    def find_toe(
+        self,
+        skeleton: Skeleton,
+        limb: LimbBones,
+        poses: StandingPoses,
+        name: str,
+        frame: np.ndarray,
+    ) -> np.ndarray:
+        """Return C (4,) of the toe of a foot that was not seen flat, whose own is `frame` (4,)."""
+        assert limb.toe is not None
+        foot = quat.mul(poses.rotations[:, limb.end], frame)
+        if self.planted:  # its toes are flat
+            return make_frames(
+                poses.average_direction(limb.toe, get_axis(foot, 1) * [1.0, 1.0, 0.0], name),
+                poses.average_direction(limb.toe, UP, name),
+            )
+        along, slope = limb.tip, _TOES_SLOPE
+        if not along.any():  # it rests in line with the foot
+            slope = 0.0
+            rest = skeleton.compute_rest_world()[0].astype(np.float64)
+            turn = quat.inv_mul(rest[limb.toe], rest[limb.end])
+            along = quat.mul_vec(turn, skeleton.rest_positions[limb.toe].astype(np.float64))
+        # toes bend about the axis across the foot
+        across = poses.average_direction(limb.toe, get_axis(foot, 0))
+        up = _tilt_sole(along, across, slope)
+        return make_frames(along - (along @ up) * up, up)
+
+
+def find_soles(
+    poses: StandingPoses, limbs: Mapping[str, LimbBones], ways: Mapping[str, np.ndarray], leg: float
+) -> dict[str, Sole]:
+    """Return the soles of feet by leg; `ways` (3,) lead from ankles to balls, in feet's frames."""
+    usual = {name: _find_usual_slope(way, leg) for name, way in ways.items()}
+    seen = {
+        name: Sole(
+            quat.normalize_vectors(poses.average_direction(limbs[name].end, UP, name)),
+            True,
+            name in poses.grounded,
+        )
+        for name in ways
+    }
+    seconds = {name: float(poses.durations[poses.flat[name] > 0].sum()) for name in ways}
+    shares = {n: 1.0 if poses.stands else min(1.0, span / _SEEN) for n, span in seconds.items()}
+    slopes = {}
+    for name, sole in seen.items():
+        slope = sole.measure_slope(ways[name])
+        if sole.planted and 0.0 <= slope <= usual[name] + _TOO_STEEP:
+            slopes[name] = usual[name] + shares[name] * (slope - usual[name])
+    flattest = min(slopes.values(), default=None)
+    soles = {}
+    for name, sole in seen.items():
+        most = -np.inf if flattest is None else flattest + _UNLIKE * shares[name]
+        is_flat = slopes.get(name, np.inf) <= most
+        slope = slopes[name] if is_flat else usual[name] if flattest is None else flattest
+        across = quat.normalize_vectors(np.cross(ways[name], sole.up))
+        sureness = min(1.0, seconds[name] / SURE)
+        if not sole.planted:
+            across, sureness = _find_hinge(poses, limbs, name), 0.0
+        across = draw_ankle(across, ways[name], sureness)
+        soles[name] = Sole(_tilt_sole(ways[name], across, slope), is_flat, sole.planted)
+    return soles
+
+
+def _find_usual_slope(way: np.ndarray, leg: float) -> float:
+    height = _ANKLE_HEIGHT * leg / max(float(np.linalg.norm(way)), 1e-9)
+    return min(float(np.arcsin(min(height, 1.0))), _STEEPEST)
+
+
+def _tilt_sole(way: np.ndarray, across: np.ndarray, slope: float) -> np.ndarray:
+    """Return the way up (3,) from a sole to which a ball lies at a `slope` below its ankle."""
+    along = quat.normalize_vectors(way)
+    above = quat.normalize_vectors(np.cross(across, along))
+    return np.cos(slope) * above - np.sin(slope) * along
+
+
+def _find_hinge(poses: StandingPoses, limbs: Mapping[str, LimbBones], name: str) -> np.ndarray:
+    """Return the mean axis (3,) of a knee in the frame of its foot; knees bend backward."""
+    limb, points = limbs[name], poses.positions
+    upper, lower = (
+        quat.normalize_vectors(points[:, b] - points[:, a])
+        for a, b in ((limb.upper, limb.lower), (limb.lower, limb.end))
+    )
+    hinge = poses.average_direction(limb.end, np.cross(lower, upper))
+    if np.linalg.norm(hinge) > _BENT:
+        return hinge
+    return poses.average_direction(limb.end, -find_left(points, limbs))

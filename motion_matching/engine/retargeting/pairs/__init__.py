@@ -1,0 +1,3 @@
+"""Pairs of bones of two bodies, found and set by hand."""
+
+__all__ = ("bone_mapping", "mapping_preset")

@@ -1,0 +1,322 @@
+"""Judge what retargeted motion became: which parts are off the source's, and which bones are torn.
+
+A part is wrong if the median of its error over all frames, or its 95th percentile, is beyond the
+limit. Retargeting gives most parts the direction of their source's, so that both have one limit.
+Legs and the pitch of feet are changed so that feet stay where they stand: their 95th percentile may
+be a multiple of the limit. What settings change on purpose is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...body.limbs import FINGERS, SIDES
+from ...motion.clip import Clip
+from ..frames.end_frames import UNSURE
+from ..settings import RetargetSettings
+from .result_measure import Error, SeenBody, measure_result
+
+
+@dataclass(frozen=True)
+class ResultLimits:
+    """By how much a result may be off its source, in degrees."""
+
+    trunk: float = 10.0  # seen at a glance; skeletons differ by 5 when they bend over
+    head: float = 15.0  # necks are 12 degrees apart on skeletons of people alike
+    limbs: float = 5.0  # a hand that is 4 cm away at the end of an arm
+    fingers: float = 10.0  # bones of 3 cm, of which two skeletons are cut differently
+    ends: float = 8.0  # a sole that is seen to leave the ground at one edge
+    palms: float = 40.0  # lines of knuckles differ by 21 on skeletons of people alike
+    length: float = 0.01  # of a bone's rest length by which it may be away from its parent's joint
+    stretch: float = 0.05  # the same on control rigs, whose limbs stretch before they are straight
+    # 95 % to median of heads, and of legs, which follow planted feet: 2.6 in a dash
+    spread: float = 3.0
+    pitches: float = 2.0  # the same of the pitch of feet, which are longer or shorter
+    animals: float = 2.5  # times the limits of limbs: 1.8 of a horse that moves as a dog
+
+
+_LIMITS = ResultLimits()
+_SHORTEST = 0.05  # of a leg's length: shorter bones count as that long, for rounding
+_SAME_PLACE = 0.01  # of a leg's length: bones that rest nearer to another are its double
+_BRANCH = 3  # bones in a line that are part of a body, and no prop or camera
+_TRUNK = ("hips", "spine", "head")
+_LEGS = ("thigh", "shin")
+_ENDS = ("foot", "toe", "hand", "fore_toe")
+_SPREAD_TURN = "pitch"
+
+
+class Figure(NamedTuple):
+    """How far a part is off in degrees: the median and the 95th percentile over frames.
+
+    `frame` counts from the start of the clip and is the worst. `limit` is of the median, `most` of
+    the percentile.
+    """
+
+    role: str
+    kind: str
+    median: float
+    p95: float
+    limit: float
+    most: float
+    frame: int
+
+    @property
+    def excess(self) -> float:
+        """How many times its limit it is off; above 1 it is wrong."""
+        return max(self.median / self.limit, self.p95 / self.most)
+
+
+class Tear(NamedTuple):
+    """A bone that is away from where it rests in its parent: by metres, at most in a frame."""
+
+    bone: str
+    parent: str
+    distance: float
+    length: float
+    frame: int
+
+
+@dataclass(frozen=True)
+class ResultCheck:
+    """What became of a clip: figures of all parts, and the bone that is torn most, if any is."""
+
+    clip: str
+    figures: tuple[Figure, ...]
+    tear: Tear | None = None
+
+    @property
+    def is_wrong(self) -> bool:
+        return self.tear is not None or bool(self.wrong)
+
+    @property
+    def wrong(self) -> list[Figure]:
+        """The figures beyond their limits: the trunk's first, those of what it carries last."""
+        found = [figure for figure in self.figures if figure.excess > 1.0]
+        roles = {figure.role for figure in found}
+        carried = {below for role in roles for below in _list_turned(role) if below != role}
+
+        def rank(figure: Figure) -> tuple[bool, bool, float]:
+            return figure.role in carried, figure.role not in _TRUNK, -figure.excess
+
+        return sorted(found, key=rank)
+
+    @property
+    def excess(self) -> float:
+        """How many times its limit what is most wrong is off."""
+        torn = self.tear.distance / (_LIMITS.length * self.tear.length) if self.tear else 0.0
+        return max(torn, *(figure.excess for figure in self.figures), 0.0)
+
+    @property
+    def frame(self) -> int:
+        """The frame, from the start of the clip, in which what is most wrong shows most."""
+        if self.tear:
+            return self.tear.frame
+        return self.wrong[0].frame if self.wrong else 0
+
+    @property
+    def role(self) -> str:
+        """The part that is most wrong, "" if a bone is torn or all is right."""
+        return "" if self.tear or not self.wrong else self.wrong[0].role
+
+    def count_frames(self, frames: np.ndarray) -> ResultCheck:
+        """Return it with the frames (F,) of the whole clip that its own stand for."""
+        figures = tuple(f._replace(frame=int(frames[f.frame])) for f in self.figures)
+        tear = self.tear and self.tear._replace(frame=int(frames[self.tear.frame]))
+        return replace(self, figures=figures, tear=tear)
+
+    def describe(self) -> str:
+        """Say in a sentence without an end what is wrong: the clip, the part and the figure."""
+        if self.tear:
+            tear = self.tear
+            return (
+                f"'{self.clip}' came out torn: bone '{tear.bone}' is {100 * tear.distance:.1f} cm "
+                f"from where it rests in '{tear.parent}'"
+            )
+        if not self.wrong:
+            return f"'{self.clip}' came out as its source"
+        worst = self.wrong[0]
+        is_usual = worst.median / worst.limit >= worst.p95 / worst.most
+        figure, limit = (worst.median, worst.limit) if is_usual else (worst.p95, worst.most)
+        part, share = worst.role.replace("_", " "), "half" if is_usual else "one in twenty"
+        return (
+            f"'{self.clip}' came out wrong: the {worst.kind} of the {part} is off by {figure:.0f}° "
+            f"or more in {share} of the frames, where {limit:.0f}° is allowed"
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the figures as plain values, for reports."""
+        return {
+            "wrong": self.is_wrong,
+            "parts": [figure._asdict() | {"excess": figure.excess} for figure in self.figures],
+            "torn": self.tear and self.tear._asdict(),
+        }
+
+
+def check_result(
+    source: SeenBody,
+    target: SeenBody,
+    source_clip: Clip,
+    target_clip: Clip,
+    settings: RetargetSettings,
+    *,
+    stray: float = 0.0,
+    stretches: bool = False,
+) -> ResultCheck:
+    """Compare a result with its source, both as they are seen, with equal frames.
+
+    Bones may `stray` some metres from where they should be; those of control rigs may stretch.
+    """
+    left_out = _list_changed(settings)
+    errors = measure_result(source, target, source_clip, target_clip)
+    errors = [error for error in errors if len(error.degrees) and error.role not in left_out]
+    figures = _judge_all(errors, target.roles.four_legged, stray) if errors else []
+    most = _LIMITS.stretch if stretches else _LIMITS.length
+    tear = find_tear(target, target_clip, most, legs_only=settings.keep_translations)
+    return ResultCheck(source_clip.name, tuple(figures), tear)
+
+
+def _judge_all(errors: Sequence[Error], four_legged: bool, stray: float) -> list[Figure]:
+    """Return the figures of errors with equal frames, all sorted at once: most clips are short."""
+    degrees = np.array([error.degrees for error in errors])
+    counts = (~np.isnan(degrees)).sum(axis=1)
+    ordered = np.sort(degrees, axis=1)  # what is not compared comes last
+    rows = np.arange(len(errors))
+    medians, most = (
+        ordered[rows, np.rint(share * (counts - 1)).astype(int)] for share in (0.5, 0.95)
+    )
+    frames = np.nanargmax(degrees, axis=1)
+    result = []
+    for row, error in enumerate(errors):
+        limit, spread = _find_limit(error, four_legged)
+        if stray:
+            limit += float(np.degrees(np.arctan2(2.0 * stray, max(error.length, 1e-6))))
+        measured = float(medians[row]), float(most[row]), limit, spread * limit
+        result.append(Figure(error.role, error.kind, *measured, int(frames[row])))
+    return result
+
+
+def _find_limit(error: Error, four_legged: bool) -> tuple[float, float]:
+    """Return the limit in degrees, and how many times that the 95th percentile may be."""
+    part = error.role.removeprefix("left_").removeprefix("right_")
+    limits, unsure = _LIMITS, UNSURE if error.is_unsure else 0.0
+    if part in FINGERS:
+        return limits.fingers, 1.0
+    if error.kind == "turn":
+        return limits.palms, 1.0
+    if part in _ENDS:
+        is_spread = part == "foot" and error.kind == _SPREAD_TURN
+        return limits.ends + unsure, limits.pitches if is_spread else 1.0
+    if part in _TRUNK:
+        return (limits.head, limits.spread) if part == "head" else (limits.trunk, 1.0)
+    if four_legged:
+        return limits.animals * limits.limbs, limits.spread
+    return limits.limbs, limits.spread if part in _LEGS else 1.0
+
+
+# what settings change on purpose
+
+_BELOW: Mapping[str, tuple[str, ...]] = {
+    "collar": ("upper_arm", "forearm", "hand", "fore_toe", *FINGERS),
+    "upper_arm": ("forearm", "hand", "fore_toe", *FINGERS),
+    "forearm": ("hand", "fore_toe", *FINGERS),
+    "hand": ("fore_toe", *FINGERS),
+    "thigh": ("shin", "foot", "toe"),
+    "shin": ("foot", "toe"),
+    "foot": ("toe",),
+}
+
+
+def _list_changed(settings: RetargetSettings) -> set[str]:
+    """Return the roles whose directions are not meant to be the source's."""
+    changed = {role for given in settings.offsets for role in _list_turned(given)}
+    if settings.hand_ik:
+        changed |= set(_both_sides("upper_arm", "forearm"))
+    if settings.scale and settings.foot_ik:
+        changed |= set(_both_sides("thigh", "shin", "foot"))
+    return changed
+
+
+def _list_turned(role: str) -> Iterator[str]:
+    """Yield a role that is turned, and all that follow it."""
+    yield role
+    side, _, part = role.partition("_")
+    if side in SIDES:
+        yield from (f"{side}_{below}" for below in _BELOW.get(part, ()))
+        return
+    yield from ("spine", "head") if role in ("root", "hips", "spine") else ("head",)
+    if role in ("root", "hips", "spine"):
+        yield from _both_sides(*_BELOW["collar"])
+    if role in ("root", "hips"):
+        yield "hips"
+        yield from _both_sides("thigh", *_BELOW["thigh"])
+
+
+def _both_sides(*parts: str) -> Iterator[str]:
+    yield from (f"{side}_{part}" for part in parts for side in SIDES)
+
+
+# torn bones
+
+
+def find_tear(
+    body: SeenBody, clip: Clip, most: float = _LIMITS.length, *, legs_only: bool = False
+) -> Tear | None:
+    """Return the bone that is farthest from where it rests in its parent, if one is too far.
+
+    `most` is the share of its length that it may be away.
+    A bone may go where it likes if it carries the whole body. That is so if what hangs on the
+    bones above beside it is no part of a body: neither has a role nor is a branch of `_BRANCH`
+    bones in a line, in other places than the bones below.
+    """
+    skeleton = body.skeleton
+    below = np.flatnonzero(skeleton.parents >= 0)
+    if not clip.frame_count or not len(below):
+        return None
+    lengths = np.linalg.norm(skeleton.rest_positions[below], axis=-1)
+    lengths = np.maximum(lengths.astype(np.float64), _SHORTEST * body.leg)
+    # files may rest elsewhere than where their bones move
+    places = skeleton.rest_positions, body.usual_positions
+    away = np.min([np.linalg.norm(clip.positions[:, below] - p[below], axis=-1) for p in places], 0)
+    shares = away.max(axis=0) / lengths
+    legs = {bone for limb in body.limbs.values() if limb.kind == "leg" for bone in limb.joints[1:]}
+    for index in np.argsort(-shares):
+        bone = int(below[index])
+        if shares[index] <= most:
+            return None
+        if (legs_only and bone not in legs) or _carries_body(body, bone):
+            continue
+        return Tear(
+            skeleton.names[bone],
+            skeleton.names[skeleton.parents[bone]],
+            float(away[:, index].max()),
+            float(lengths[index]),
+            int(away[:, index].argmax()),
+        )
+    return None
+
+
+def _carries_body(body: SeenBody, bone: int) -> bool:
+    """Return whether nothing of a body is beside the bones below a bone."""
+    skeleton = body.skeleton
+    above, inside = skeleton.get_ancestors(bone), [bone, *skeleton.get_descendants(bone)]
+    outside = set(range(skeleton.bone_count)) - {*above, *inside}
+    roles = {b for role, chain in body.roles.chains.items() if role != "root" for b in chain}
+    if outside & roles:
+        return False
+    return _find_longest(body, outside, [*above, *inside]) < _BRANCH
+
+
+def _find_longest(body: SeenBody, bones: Collection[int], others: Sequence[int]) -> int:
+    """Return how many bones lie in the longest line of some that are not where others are."""
+    skeleton = body.skeleton
+    places = skeleton.compute_rest_world()[1].astype(np.float64)
+    longest = dict.fromkeys(range(skeleton.bone_count), 0)
+    for bone in sorted(bones):
+        away = np.linalg.norm(places[others] - places[bone], axis=-1).min()
+        is_own = away > _SAME_PLACE * body.leg
+        longest[bone] = longest.get(int(skeleton.parents[bone]), 0) + is_own
+    return max((longest[bone] for bone in bones), default=0)

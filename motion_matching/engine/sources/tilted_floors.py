@@ -1,0 +1,69 @@
+"""Level floors that are tilted, as where a capture was calibrated askew.
+
+Over a few metres a degree lifts a foot by as much as a step does, so that feet would be told to be
+in the air.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ..maths.rotations import quat
+from ..motion.clip import Clip
+from .uneven_feet import STAIRS
+
+STEEPEST = np.radians(5.0)  # a floor that is steeper is meant to be a slope
+# as shares of the length of the legs
+_UNEVEN = 0.04  # standing feet whose heights differ by less are level
+_FAR = 0.5  # deviation of standing feet along a direction from which on they tell of a tilt
+_REST = 0.5  # share of the differences in height that a tilt leaves at most
+_UP = np.array([0.0, 0.0, 1.0])
+
+
+def find_tilt(feet: np.ndarray, leg: float) -> np.ndarray | None:
+    """Return the up (3,) of the tilted floor on which feet (N, 3) stand in all directions they go.
+
+    `leg` is the length of the legs in metres. None of a floor that is level, or is not flat.
+    """
+    centred = feet - feet.mean(axis=0)
+    uneven = _measure_spread(centred[:, 2])
+    if uneven <= _UNEVEN * leg:
+        return None
+    _, scales, ways = np.linalg.svd(centred[:, :2], full_matrices=False)
+    known = scales > _FAR * leg * np.sqrt(len(feet))
+    if not known.any():
+        return None
+    ways = ways[known]
+    along = centred[:, :2] @ ways.T
+    slopes = centred[:, 2] @ along / scales[known] ** 2
+    left = _measure_spread(centred[:, 2] - along @ slopes)
+    if left > _REST * uneven or left > STAIRS * leg:
+        return None
+    return quat.normalize_vectors(np.append(-slopes @ ways, 1.0))
+
+
+def _measure_spread(heights: np.ndarray) -> float:
+    """Return the difference of the heights (N,) of feet, but for a few."""
+    low, high = np.percentile(heights, (5, 95))
+    return float(high - low)
+
+
+def measure_steepness(up: np.ndarray) -> float:
+    """Return the angle in radians between a floor with an `up` (3,) and a level one."""
+    return float(np.arccos(np.clip(up @ _UP, -1.0, 1.0)))
+
+
+def level(clip: Clip, up: np.ndarray, centre: np.ndarray) -> Clip:
+    """Return a clip turned about a point (3,), so that a floor with an `up` (3,) is level."""
+    turn, roots = quat.between(up, _UP), clip.skeleton.parents < 0
+    positions, rotations = clip.positions.copy(), clip.rotations.copy()
+    positions[:, roots] = level_points(positions[:, roots], up, centre)
+    rotations[:, roots] = quat.mul(turn, rotations[:, roots].astype(np.float64))
+    return replace(clip, positions=positions, rotations=rotations)
+
+
+def level_points(points: np.ndarray, up: np.ndarray, centre: np.ndarray) -> np.ndarray:
+    """Return points (..., 3) turned as `level` turns a clip."""
+    return centre + quat.mul_vec(quat.between(up, _UP), points - centre)

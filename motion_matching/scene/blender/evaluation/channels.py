@@ -1,0 +1,79 @@
+"""Read and write the properties of a pose: of bones, and of the object if it moves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import bpy
+import numpy as np
+
+from ....engine.errors import RigError
+from ....engine.maths.rotations import quat
+from ..transforms.rotation_modes import from_mode, get_rotation_property
+from ..transforms.transforms import Transform
+from .evaluation import compute_world_matrix
+
+OBJECT_GROUP = "Object Transforms"  # Blender's name
+STILL = 1e-6  # metres, or components of a rotation: smaller changes count as none
+_DISCONNECTED = 1e-3  # metres
+
+
+@dataclass(frozen=True)
+class ObjectFrame:
+    """The transforms that act on an object beyond its own channels, with its present parent and
+    deltas.
+
+    `turn` (4,) and `position` (3,) combine everything above, `scale` is the length of a unit of its
+    location. The object's own rotation follows `delta` (4,); `shift` (3,) is added to its location.
+    """
+
+    turn: np.ndarray
+    position: np.ndarray
+    scale: float
+    delta: np.ndarray
+    shift: np.ndarray
+    mode: str
+
+    @classmethod
+    def from_object(cls, obj: bpy.types.Object, world: np.ndarray | None = None) -> ObjectFrame:
+        """Read what is above an object while it is where `world` (4, 4) has it, by default now."""
+        basis, mode = np.array(obj.matrix_basis, dtype=np.float64), obj.rotation_mode
+        world = compute_world_matrix(obj) if world is None else world
+        above = world @ np.linalg.inv(basis)
+        scale = float(np.cbrt(np.linalg.det(above[:3, :3])))
+        values: Any = getattr(obj, get_rotation_property(mode))
+        own = from_mode(np.array(values, dtype=np.float64)[:, None], mode)[0]
+        scaled = basis[:3, :3] / np.cbrt(np.linalg.det(basis[:3, :3]))
+        turn, delta = quat.from_matrix(above[:3, :3] / scale), quat.from_matrix(scaled)
+        shift = basis[:3, 3] - np.array(obj.location)
+        return cls(turn, above[:3, 3], scale, quat.mul_inv(delta, own), shift, mode)
+
+    def compute_channels(self, motion: Transform) -> Transform:
+        """Return the object's rotations (..., 4) and locations (..., 3) for a world motion."""
+        rotations = quat.inv_mul(self.delta, quat.inv_mul(self.turn, motion[0]))
+        moved = quat.inv_mul_vec(self.turn, motion[1] - self.position)
+        return rotations, moved / self.scale - self.shift
+
+
+def has_motion(values: np.ndarray) -> bool:
+    """Return whether any of the curves (C, F) moves by more than `STILL`."""
+    away = np.abs(values[:, len(values[0]) // 2] - values[:, 0]).max()  # often spares the next
+    return bool(away > STILL or np.ptp(values, axis=-1).max() > STILL)
+
+
+def check_connected(name: str, armature: str, away: np.ndarray) -> None:
+    """Raise RigError if the motion moves a connected bone off its rest, by `away` (3, F) metres."""
+    if np.max(np.linalg.norm(away, axis=0)) > _DISCONNECTED:
+        raise RigError(
+            f"bone '{name}' of armature '{armature}' is connected to its parent, but the motion "
+            "moves it away; switch Connected off in the bone's Relations."
+        )
+
+
+def find_unlocked_components(pose: bpy.types.PoseBone, kind: str) -> tuple[int, ...]:
+    """Return the unlocked components of a location or rotation; a quaternion counts as a whole."""
+    if kind == "location":
+        return tuple(i for i in range(3) if not pose.lock_location[i])
+    free = tuple(i for i in range(3) if not pose.lock_rotation[i])
+    return tuple(range(4)) if free and pose.rotation_mode in ("QUATERNION", "AXIS_ANGLE") else free

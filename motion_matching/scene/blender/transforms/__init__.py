@@ -1,0 +1,3 @@
+"""Transforms and rotation modes."""
+
+__all__ = ("rotation_modes", "transforms")

@@ -1,0 +1,244 @@
+"""Poses on the controls of a rig, tick by tick: what a bake keys, shown as the pose.
+
+Switches are set while it shows and belong to its tracks, so that a recording plays what was shown.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import bpy
+import numpy as np
+
+from ....engine.errors import RigError
+from ....engine.maths.rotations import quat
+from ....engine.skeleton.bone_names import join_quoted
+from ....engine.skeleton.skeleton import Skeleton
+from ...blender.animation import actions
+from ...blender.animation.curves import parse_bone_name
+from ...blender.evaluation.channels import OBJECT_GROUP
+from ...blender.evaluation.evaluation import compute_world_matrix
+from ...blender.transforms.transforms import Transform, compose, decompose_similarity, invert
+from ...rig.armature import to_blender_names
+from ...writing.channel_writer import CarrierMove, ChannelWriter, Track
+from ...writing.saved_pose import SavedPose, SavedProperty
+from ..bake_controls import (
+    ControlSettings,
+    check_editable,
+    check_existing,
+    find_resting,
+    open_graph,
+)
+from ..control_rig import ControlRig, Switch, matches
+from ..switches import build_switch_path, choose_modes, find_owner, list_switches
+from .live_solver import LiveSolver, WorldChain
+
+_LOCKED = 1e-3  # radians, or units: what a locked channel may be off
+_MEASURED = 24  # updates that the rate is measured over
+_TICKS, _FEWEST, _SECONDS = 24, 3, 0.5  # of a measurement on its own: most ticks, least, and time
+_SWAY = 0.05  # metres and radians that it moves a character by
+
+
+class ControlWriter(ChannelWriter):
+    """Writes poses (7, B) of a skeleton onto the controls of an armature, like a `PoseWriter`.
+
+    The skeleton has the deform bones by name, and bone 0 in the world. `label` names the rig.
+    Raises RigError if the rig cannot be driven.
+    """
+
+    def __init__(
+        self,
+        obj: bpy.types.Object,
+        rig: ControlRig,
+        skeleton: Skeleton,
+        settings: ControlSettings | None = None,
+    ) -> None:
+        settings = settings or ControlSettings()
+        check_editable(obj)
+        check_existing(obj, rig)
+        super().__init__(obj)
+        self.label = rig.label
+        modes, both = choose_modes(rig, settings.legs, settings.arms), settings.match_both
+        by_fk = [m.name for m in rig.limbs if both or modes[m.name] == "FK"]
+        by_ik = [m.name for m in rig.limbs if m.has_ik and (both or modes[m.name] == "IK")]
+        switches = list_switches(rig, modes)
+        with open_graph(obj, switches, find_resting(obj, rig)) as graph:
+            self._solver = LiveSolver(graph, rig, by_fk, by_ik)
+        turn, shift, scale = decompose_similarity(compute_world_matrix(obj), obj.name)
+        self._stand: Transform = turn, shift
+        self._scale = float(scale)
+        self._chain = self._build_chain(skeleton)
+        self.start = float(shift[0]), float(shift[1]), 2.0 * float(np.arctan2(turn[3], turn[0]))
+        driven = self._solver.controls
+        idle = _find_idle(obj, rig, driven)
+        self._assign_channels(obj, [*driven, *idle], idle=idle)
+        self._assign_switches(obj, switches)
+        self._find_locked(obj, driven)
+        self._durations, self._updates = np.zeros(_MEASURED), 0
+
+    @property
+    def rate(self) -> float:
+        """Return how many poses a second Blender evaluates, in Hz; 0 before it is known.
+
+        That counts what follows the rig, such as its meshes, but not their drawing.
+        """
+        known = self._durations[: min(self._updates, _MEASURED)]
+        return 1.0 / float(np.median(known)) if self._updates >= _MEASURED // 2 else 0.0
+
+    @property
+    def bone_count(self) -> int:
+        """Return how many bones the armature has."""
+        return self._bone_count
+
+    def compute_channels(self, pose: np.ndarray, before: np.ndarray) -> np.ndarray:
+        """Return the channels (C,), float64, of a pose (7, B), near those `before` (C,).
+
+        Raises RigError if a locked channel of a control would have to move.
+        """
+        turns, shifts = self._solver.compute(self._chain.compute(pose))
+        count = len(turns)
+        self._rotations[:count], self._locations[:count] = turns, shifts
+        result = self._pack_channels(before)
+        result[self._switched] = self._switch_values
+        away = np.abs(result[self._locked] - self._locked_at)
+        if np.any(away > _LOCKED):
+            self._refuse_locked(int(np.argmax(away)))
+        return result
+
+    def find_carrier_moves(self, place: tuple[float, float, float]) -> list[CarrierMove]:
+        """Return how keys change when all is moved on the ground, the world's origin to a place.
+
+        Those are the keys of controls that nothing carries, such as the torso and feet on IK.
+        """
+        x, y, yaw = place
+        moved = quat.from_yaw(np.array(yaw)), np.array([x, y, 0.0])
+        turn, shift = compose(invert(self._stand), compose(moved, self._stand))
+        shift = shift / self._scale
+        moves = []
+        for row, rotation, position, is_local in self._solver.list_world_controls():
+            own = quat.mul(quat.inv_mul(rotation, turn), rotation)
+            away = quat.mul_vec(turn, position) + shift - position
+            linear = own if is_local else turn
+            away = quat.inv_mul_vec(rotation, away) if is_local else away
+            moves.append(CarrierMove(*self._tracks_by_row[row], own, linear, away))
+        return moves
+
+    def _build_chain(self, skeleton: Skeleton) -> WorldChain:
+        names, bones = to_blender_names(skeleton.names), self._solver.bones
+        if missing := [bone for bone in bones if bone not in names]:
+            raise RigError(
+                f"the motion has no {join_quoted(missing[:3])}, which controls of "
+                f"'{self.armature.name}' move; build the database for this armature again."
+            )
+        return WorldChain(skeleton, names, bones, self._stand, self._scale)
+
+    def _capture(self, obj: bpy.types.Object) -> SavedPose:
+        before = tuple(switch.read(obj) for switch in self._switches)
+        return SavedPose.capture(
+            obj,
+            self._bone_indices,
+            moves_object=False,
+            plays_on=False,
+            properties=before,
+            hides=self._list_hidden(obj),
+        )
+
+    def _list_hidden(self, obj: bpy.types.Object) -> Sequence[bpy.types.Object]:
+        """Return the objects that are hidden while something else shows the poses."""
+        return ()
+
+    def _set_others(self, obj: bpy.types.Object, channels: np.ndarray) -> None:
+        for switch in self._switches:
+            switch.set(obj)
+
+    def _update(self) -> None:
+        began = time.perf_counter()
+        super()._update()
+        self._durations[self._updates % _MEASURED] = time.perf_counter() - began
+        self._updates += 1
+
+    def _assign_switches(self, obj: bpy.types.Object, switches: Sequence[Switch]) -> None:
+        """Assign channels to the switches, after all others; each keeps its value."""
+        found = [(switch, find_owner(obj, switch)) for switch in switches]
+        known = [(switch, owner) for switch, owner in found if owner is not None]
+        # a preset may name one twice: the later one counts
+        named = {build_switch_path(owner, switch): (switch, owner) for switch, owner in known}
+        first, self.channel_count = self.channel_count, self.channel_count + len(named)
+        self._switched = slice(first, self.channel_count)
+        self._switches: list[SavedProperty] = []
+        tracks = []
+        for number, (path, (switch, owner)) in enumerate(named.items()):
+            is_bone = isinstance(owner, bpy.types.PoseBone)
+            before = owner[switch.name]
+            value = float(type(before)(switch.value))
+            self._switches.append(SavedProperty(owner.name if is_bone else "", switch.name, value))
+            group = owner.name if is_bone else OBJECT_GROUP
+            tracks.append(Track(path, group, first + number, (0,), (float(before),)))
+        self._switch_values = np.array([switch.value for switch in self._switches])
+        self.at_rest = np.concatenate([self.at_rest, self._switch_values])
+        self.tracks += tuple(tracks)
+        self._last_channels = self.at_rest
+
+    def _find_locked(self, obj: bpy.types.Object, driven: Sequence[str]) -> None:
+        """Find the channels that are locked although the motion may need them."""
+        locked: list[tuple[int, str]] = []
+        for row, name in enumerate(driven):
+            location, rotation, mode = self._tracks_by_row[row]
+            kinds = [(rotation, "rotation")] if mode != "QUATERNION" or not rotation.free else []
+            connected = obj.data.bones[name].use_connect
+            for track, kind in [*kinds, *([] if connected else [(location, "location")])]:
+                stuck = (c for c in range(len(track.rest)) if c not in track.free)
+                locked += [(track.start + c, f"the {kind} of control '{name}'") for c in stuck]
+        self._locked = np.array([channel for channel, _ in locked], np.intp)
+        self._locked_at = self.at_rest[self._locked]
+        self._locked_names = [name for _, name in locked]
+
+    def _refuse_locked(self, index: int) -> None:
+        raise RigError(
+            f"{self._locked_names[index]} of '{self.armature.name}' is locked, but the motion "
+            "needs it; unlock it in the sidebar (N), under Item > Transform."
+        )
+
+
+def _find_idle(obj: bpy.types.Object, rig: ControlRig, driven: Sequence[str]) -> list[str]:
+    """Return bones that a description puts at rest, if they are posed now or have keys."""
+    data = obj.animation_data
+    action = data.action if data else None
+    curves = actions.get_active_curves(action, actions.find_slot(action, obj)) if action else ()
+    keyed = {parse_bone_name(curve.data_path) for curve in curves}
+    rolls = {name for limb in rig.limbs for name in (limb.roll,) if name}
+    resting = find_resting(obj, rig)
+    return [
+        bone.name
+        for bone in obj.pose.bones
+        if bone.name not in driven
+        and (
+            bone.name in rolls
+            or bone.name in resting
+            or (bone.name in keyed and matches(bone.name, rig.rest))
+        )
+    ]
+
+
+def measure_live_rate(writer: ControlWriter, skeleton: Skeleton) -> float:
+    """Return how many poses a second an armature shows when its controls are driven, in Hz.
+
+    The skeleton is the writer's. Meshes that follow the armature count, if they are visible, but
+    not their drawing. That takes half a second, or three poses of a rig that is slower.
+    """
+    times: list[float] = []
+    writer.take_over()
+    try:
+        while len(times) < _FEWEST or (len(times) < _TICKS and sum(times) < _SECONDS):
+            positions, rotations = skeleton.rest_positions.copy(), skeleton.rest_rotations.copy()
+            away = _SWAY * np.sin(0.5 * len(times))
+            positions[skeleton.parents < 0, 2] -= abs(away)
+            sway = quat.from_scaled_angle_axis(np.array([away, 0.0, 0.0]))
+            rotations = quat.mul(rotations.astype(np.float64), sway)
+            began = time.perf_counter()
+            writer.show(np.concatenate([positions, rotations], axis=1).T)
+            times.append(time.perf_counter() - began)
+    finally:
+        writer.restore()
+    return 1.0 / float(np.median(times))
