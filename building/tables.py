@@ -19,13 +19,13 @@ from motion_matching.engine.settings import get_descriptions
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 MODULES = {  # of the settings that have a table
-    "AutoTagSettings": "database.thresholds",
-    "BuildSettings": "database.build",
+    "AutoTagSettings": "database.tags.thresholds",
+    "BuildSettings": "building.build",
     "ContactSettings": "motion.contacts",
-    "PerformerSettings": "control.settings",
+    "PerformerSettings": "performance.settings",
     "RetargetSettings": "retargeting.settings",
     "SimulationBoneSettings": "motion.simulation_bone",
-    "TrainingSettings": "field.quality",
+    "TrainingSettings": "field.training.quality",
 }
 _TABLE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 _DEGREES = {"rad": "°", "rad/s": "°/s"}

@@ -129,7 +129,7 @@ import sys
 import numpy as np
 import motion_matching
 from motion_matching import registration
-from motion_matching.engine.motion import bvh
+from motion_matching.engine.bvh import bvh
 
 database, bvh_file, blend_file = sys.argv[1:]
 motion_matching.register()

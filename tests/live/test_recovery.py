@@ -31,11 +31,12 @@ import sys
 from pathlib import Path
 import bpy
 import numpy as np
-from motion_matching.engine.control import performance, rollout
+from motion_matching.engine.performance import performance
+from motion_matching.engine.control import rollout
 from motion_matching.engine.errors import MotionMatchingError
 from motion_matching.live import recovery
 from motion_matching.live.recorder import RecordingPlan
-from motion_matching.scene.blender import actions
+from motion_matching.scene.blender.animation import actions
 from motion_matching.scene.writing import recording
 from tests.live.stage import *
 folder = Path(sys.argv[2])

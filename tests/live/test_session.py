@@ -251,5 +251,6 @@ class Blocked:
             raise ImportError(name + " must not be loaded here")
 sys.meta_path.insert(0, Blocked())
 from motion_matching.live import recovery, session
-from motion_matching.live.inputs import path, replay, steering, target
+from motion_matching.live.inputs.leaders import path, replay, target
+from motion_matching.live.inputs.devices import steering
 """)

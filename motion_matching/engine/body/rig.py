@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
@@ -131,11 +132,20 @@ def _find_roles_by_name_or_shape(
             if any(role.endswith("_thigh") for role in named):
                 raise by_name from None
             raise
+    if not overrides and _has_one_side(roles):  # the names of the other legs tell nothing
+        with suppress(RigError):
+            shaped_roles = _assemble(skeleton, find_roles_by_shape(skeleton, clips))
+            roles = roles if _has_one_side(shaped_roles) else shaped_roles
     if roles.head is None:
         roles = _assemble(skeleton, _find_upper_body(skeleton, clips, roles.hips) | named)
     if any(role.endswith("_thigh") for role in overrides):
         return roles
     return add_forelegs(skeleton, clips, roles)
+
+
+def _has_one_side(roles: Roles) -> bool:
+    """Return whether all sided legs are on the same side."""
+    return len({leg.side for leg in roles.legs} & {"L", "R"}) == 1
 
 
 def _find_upper_body(skeleton: Skeleton, clips: Sequence[Clip], hips: int) -> dict[str, int]:

@@ -45,7 +45,7 @@ import motion_matching
 motion_matching.register()
 from tests.live.hero import *
 from motion_matching.app.runtime import runtime
-from motion_matching.app import recordings
+from motion_matching.app.takes import recordings
 from motion_matching.app.live import endings
 # Blender looks for interrupted recordings one second after its start
 recordings.refresh()

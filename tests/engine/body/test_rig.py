@@ -284,6 +284,14 @@ def test_twist_bones_beside_an_ankle_near_the_floor_are_no_feet(share: float) ->
     assert found == rigs.list_roles("LAFAN1")
 
 
+@pytest.mark.parametrize("part", ["UpLeg", "Leg", "Foot"])
+def test_a_leg_with_one_name_that_no_table_knows_is_found_beside_the_other(part: str) -> None:
+    clip = next(clip for clip in generate_clips() if clip.name == "walk_speeds")
+    names = tuple("Other" if name == f"Left{part}" else name for name in clip.skeleton.names)
+    roles = find_roles(clip.skeleton.with_names(names), [clip])
+    assert roles == find_roles(clip.skeleton, [clip])
+
+
 def test_a_pair_of_legs_needs_no_upper_body() -> None:
     clip = rigs.remove_bones(rigs.make_walk(), {"Spine"})
     roles = find_roles(clip.skeleton, [clip])

@@ -34,7 +34,7 @@ FULL_DISK = """
 import resource, signal, sys
 import numpy as np
 from motion_matching.engine.errors import DatabaseError
-from motion_matching.engine.array_files import save_arrays
+from motion_matching.engine.files.array_files import save_arrays
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
 try:
@@ -112,7 +112,7 @@ def test_a_file_can_be_replaced_while_it_is_mapped(tmp_path: Path):
 SHORTENED = """
 import os, sys
 from motion_matching.engine.errors import DatabaseError
-from motion_matching.engine.array_files import map_arrays
+from motion_matching.engine.files.array_files import map_arrays
 mapped = map_arrays(sys.argv[1], DatabaseError)
 os.truncate(sys.argv[1], 100)
 print({name: array.sum() for name, array in mapped.items()} and "all of it can be read")

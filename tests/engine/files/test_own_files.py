@@ -244,7 +244,7 @@ def _is_primitive(call: ast.Call, name: str, owner: str) -> bool:
         words = [ast.unparse(each) for each in (*call.args, *(k.value for k in call.keywords))]
         is_writing = any(word[0] in "'\"" and set(word) & set("wax+") for word in words[-2:])
         return is_writing or (owner == "os" and "O_WRONLY" in str(words))
-    if name == "write_text" and owner == "files":
+    if name == "write_text" and owner == "file_paths":
         return False
     if name == "save":
         return owner in ("np", "numpy")
