@@ -144,6 +144,7 @@ def _add_work() -> Remove:
             app.direct.previewing.stop()
         if runtime.work:
             app.steps.stop()
+        app.steps.join_threads()
 
     return remove
 

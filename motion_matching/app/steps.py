@@ -22,6 +22,7 @@ Steps = Generator[tuple[str, float], None, Result]
 
 _MIN_ESTIMATE_TIME = 0.5  # seconds that a stage lasts before its end is estimated
 _JOIN_TIMEOUT = 0.005  # seconds that a step waits for the thread
+_THREADS = "motion_matching"  # how the names of all threads begin
 _MIN_SHOWN_TIME = 0.1  # seconds between two redraws of the progress
 _PAUSE_PER_REDRAW = 4.0  # what they take is at most a fifth of the time
 
@@ -78,7 +79,7 @@ def run_in_background_steps(call: Callable[[ReportProgress], Result], stage: str
         except BaseException as error:
             outcome["error"] = error
 
-    thread = threading.Thread(target=run, name=f"motion_matching {stage}")
+    thread = threading.Thread(target=run, name=f"{_THREADS} {stage}")
     thread.start()
     try:
         is_running = True
@@ -97,6 +98,13 @@ def run_in_background_steps(call: Callable[[ReportProgress], Result], stage: str
         raise outcome["error"]
     result: Result = outcome["result"]
     return result
+
+
+def join_threads() -> None:
+    """Wait for threads whose steps were closed, each until its next report."""
+    for thread in threading.enumerate():
+        if thread.name.startswith(_THREADS):
+            thread.join()
 
 
 def start(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from types import SimpleNamespace
 
@@ -15,6 +16,7 @@ from motion_matching.app.steps import (
     EndedEarly,
     RedrawPace,
     TimeLeft,
+    join_threads,
     run_in_background_steps,
 )
 from motion_matching.engine.bvh import bvh
@@ -87,6 +89,19 @@ def test_work_in_a_thread_that_is_ended_early_returns_what_it_has_unless_ended_t
     steps.throw(EndedEarly())
     with pytest.raises(EndedEarly):
         steps.throw(EndedEarly())
+
+
+def test_no_thread_goes_on_once_the_extension_is_disabled():
+    def work(report):
+        while True:
+            time.sleep(0.05)
+            report("Working", 0.5)
+
+    steps = run_in_background_steps(work, "Working")
+    next(steps)
+    steps.close()
+    join_threads()
+    assert [each.name for each in threading.enumerate() if "Working" in each.name] == []
 
 
 @pytest.mark.slow
