@@ -525,7 +525,7 @@ before = set(sys.modules)
 motion_matching.register()
 motion_matching.unregister()
 new = {name for name in set(sys.modules) - before if name.startswith("motion_matching.")}
-light = {"errors", "lazy", "names", "settings", "files", "files.file_paths", "files.json_files", "files.presets",
+light = {"errors", "lazy", "names", "progress", "settings", "files", "files.file_paths", "files.json_files", "files.presets",
          "performance", "performance.labels", "performance.published", "performance.settings", "database",
          "database.tags", "database.tags.thresholds", "motion", "motion.rest", "motion.settings", "skeleton",
          "skeleton.bone_names", "retargeting", "retargeting.settings"}
