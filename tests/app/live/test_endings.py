@@ -276,7 +276,7 @@ def test_a_recording_can_be_recovered_after_its_file_is_closed(tmp_path: Path) -
         c.run(70)
         load()
         c.run(3)
-        c.check_ended("file", "can be recovered")
+        c.check_ended("file", "You can recover the recording")
         [_left] = runtime.interrupted
         ops.wm.open_mainfile(filepath=saved)
         assert ops.motion_matching.recover_take() == {"FINISHED"}

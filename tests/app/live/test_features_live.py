@@ -87,7 +87,7 @@ def test_a_session_continues_when_features_change() -> None:
         assert not live.ending, live.ending
         assert len(live.session.performer.settings.weights) == count
         assert [
-            line for line in live.messages if "Features" in line and "goes on" in line
+            line for line in live.messages if "Features" in line and "keeps its own" in line
         ] == live.messages, live.messages
         assert len(live.messages) == says, live.messages
 
