@@ -137,9 +137,10 @@ class Database:
     range_sources: tuple[RangeSource, ...] | None = None
     ground: np.ndarray | None = None
     footing: np.ndarray | None = None
-    _derived: dict[Callable[[Database], Any], Any] = field(
-        default_factory=dict, init=False, repr=False, compare=False
-    )
+
+    @cached_property
+    def _derived(self) -> dict[Callable[[Database], Any], Any]:
+        return {}
 
     def derive(self, make: Callable[[Database], Derived]) -> Derived:
         """Return what a function makes of the database, such as its idles: made once, and kept."""
