@@ -51,7 +51,7 @@ def describe(default: Any, label: str, help: str, unit: str = "", **limits: Any)
     )
 
 
-def tune(default: float, unit: str, why: str) -> Any:
+def tune(default: Any, unit: str, why: str) -> Any:
     """Return a dataclass field of a number that no user changes, and why it is what it is."""
     return field(default=default, metadata={"unit": unit, "why": why})
 
