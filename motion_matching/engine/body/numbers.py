@@ -12,8 +12,8 @@ from ..settings import tune
 class BodyNumbers:
     """Lengths are shares of the body or of its limbs, so that giants and mice are read alike.
 
-    Where no source stands, the reason is what is told apart; these are tried on the rigs of
-    `published_rigs` and on the files of `build.py study retargeting`.
+    Where no source stands, the reason is what lies on either side of the number. The bodies of
+    `build.py study retargeting` are read with all of them.
     """
 
     # chains and segments
