@@ -46,15 +46,13 @@ class BodyNumbers:
         "cosine of 0.5°: offsets on a rig whose bones share axes up to signs differ less",
     )
     never_turns: float = tune(
-        1.0 - 1e-6,
-        "1",
-        "least singular value of the mean rotation of a bone that stands still: rounding alone",
+        1.0 - 1e-6, "1", "least singular value of a bone's mean rotation that stands still"
     )
     firm_offsets: float = tune(
         1e4,
         "1",
-        "weight of offsets, which decide where a bone points; the average pose only decides its "
-        "roll",
+        "weight of offsets, which decide where a bone points; the average pose only decides "
+        "its roll",
     )
     # plan of a body
     same_place: float = tune(
@@ -114,9 +112,7 @@ class BodyNumbers:
         "they crawl; those of animals that lie at rest are little longer than their trunk",
     )
     paw_height: float = tune(
-        0.3,
-        "1",
-        "of the shoulders' height: wrists over a paw are lower, hands of who stoops higher",
+        0.3, "1", "of the shoulders' height: wrists over a paw are lower, stooping hands higher"
     )
     # toes
     toe_above: float = tune(
@@ -139,7 +135,7 @@ class BodyNumbers:
     arms_down: float = tune(0.5, "rad", "of posture that arms to the sides are worth; by eye")
     arms_out: tuple[float, float] = tune(
         (math.radians(25.0), math.radians(110.0)),
-        "rad",
+        "rad, rad",
         "off the vertical: arms that are held to the sides",
     )
     stance_lean: float = tune(
@@ -181,14 +177,10 @@ class BodyNumbers:
         0.005, "1", "of a leg's length: a shorter segment is none, but two joints in one place"
     )
     straight: float = tune(
-        math.radians(3.0),
-        "rad",
-        "a joint that never bends more belongs to a twist bone, not to a knee",
+        math.radians(3.0), "rad", "a joint that never bends more is a twist bone's, and no knee"
     )
     blade: float = tune(
-        0.8,
-        "1",
-        "of the first segment's length: a longer third one begins a foot below a shoulder blade",
+        0.8, "1", "of the first segment's length: a longer third one begins below a blade"
     )
     # arms
     branch_aside: float = tune(
@@ -214,9 +206,7 @@ class BodyNumbers:
     equal_halves: float = tune(0.03, "1", "in which the halves of a segment may differ")
     # trunk
     unlike_pair: float = tune(
-        0.1,
-        "1",
-        "of a limb's length: bones of a pair of limbs differ by less, those of a tail by more",
+        0.1, "1", "of a limb's length: pairs of limbs differ by less, bones of a tail by more"
     )
     long_branch: float = tune(
         0.25, "1", "of the body's height: an arm is longer, a lock of hair or a coat-tail rarely"
@@ -238,9 +228,7 @@ class BodyNumbers:
         0.7, "1", "cosine of a body's way up to an axis in motion: 46°, as people bend"
     )
     hangs: float = tune(
-        -0.3,
-        "1",
-        "cosine to it of the way to the head, below which legs and trunk run the same way",
+        -0.3, "1", "cosine to it of the way to the head, below which legs and trunk run alike"
     )
     floor_near: float = tune(
         0.1, "1", "of the legs' length: height over the floor of what rests on it"

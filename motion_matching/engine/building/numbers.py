@@ -15,9 +15,7 @@ class BuildingNumbers:
         5, "1", "of a clip: velocities and accelerations are differences of as many"
     )
     least_loop_frames: int = tune(
-        4,
-        "1",
-        "of a loop, the last of which repeats the first: three poses are the least that move on",
+        4, "1", "of a loop, the last of which repeats the first: three poses move on"
     )
     unmended_frames: int = tune(
         1000, "1", "of a database whose feet are looked at: floors that are off show in far fewer"

@@ -27,24 +27,20 @@ class DatabaseNumbers:
     full_speed: float = tune(
         50.0,
         "%",
-        "percentile of the speeds in a direction, taken as its full speed: starts and stops are "
-        "rare",
+        "percentile of the speeds in a direction, taken as its full speed: starts and stops "
+        "are rare",
     )
     enough: float = tune(
         1.0, "s", "of a direction, or of either gait, from which its speed is known: two steps"
     )
     creeps: float = tune(0.03, "m/s", "of people: what is slower stands")
     speed_tolerance: float = tune(
-        1.1,
-        "1",
-        "by which a speed may exceed the fastest in the data: a tenth faster still looks like it",
+        1.1, "1", "by which a speed may exceed the data's fastest: unseen up to a tenth"
     )
     # gaits
     person_leg: float = tune(0.9, "m", "from thigh to toe, of people who change at WALK_TO_RUN")
     duty: float = tune(
-        0.5,
-        "1",
-        "of the time feet of walkers stand, on many legs: Hildebrand's border of walks and runs",
+        0.5, "1", "of the time that walkers' feet stand, on many legs: Hildebrand's border"
     )
     duty_of_toes: float = tune(0.4, "1", "the same of two legs, of which toes count and stand less")
     limit_shift: float = tune(
@@ -61,9 +57,7 @@ class DatabaseNumbers:
         0.1, "1", "mean length of the unit vectors ahead, below which a bone faces anywhere"
     )
     strides_ahead: float = tune(
-        2.0,
-        "1",
-        "medians of the time between a foot's contacts that it looks ahead: a stride and a pause",
+        2.0, "1", "medians of the time between a foot's contacts that it looks ahead"
     )
     rounding_speed: float = tune(
         2e-5, "m/s", "slower is rounding, which is another in each build, as of feet that stand"
@@ -75,18 +69,14 @@ class DatabaseNumbers:
     )
     level: float = tune(0.02, "m", "ground that rises by less is level")
     sway: float = tune(
-        math.radians(10.0),
-        "rad",
-        "by which hips turn in a step, in clips that go straight, too: Perry",
+        math.radians(10.0), "rad", "by which hips turn in a step, also straight on: Perry"
     )
     # tags and checks
     preference: float = tune(
         -1.0, "1", "the default bias of 'prefer': as a feature that is a standard deviation off"
     )
     unit_tolerance: float = tune(
-        0.01,
-        "1",
-        "by which the length of a rotation may differ from 1: more is no rounding of a file",
+        0.01, "1", "by which a rotation's length may differ from 1: more is no rounding"
     )
 
 

@@ -17,22 +17,16 @@ class DirectNumbers:
 
     # footage: jumps that are known, and ways that are measured
     end_guard: float = tune(
-        0.3,
-        "s",
-        "jumps lead to frames with at least as long to go, or they would jump again at once",
+        0.3, "s", "jumps lead to frames with as long to go, or they would jump again at once"
     )
     reach_step: float = tune(0.25, "s", "between ways that are measured: half a step")
     reach_seconds: float = tune(10.0, "s", "up to which they are; beyond, they grow evenly")
     frames_at_once: int = tune(8192, "1", "whose joints are in memory together; changes no result")
     jumps_kept: int = tune(
-        48,
-        "1",
-        "of each frame: more fill memory and time: 320 states price 15,000 jumps a step; by eye",
+        48, "1", "of each frame: more fill memory and time, 320 states price 15,000; by eye"
     )
     jumps_priced: int = tune(
-        320,
-        "1",
-        "nearest frames priced exactly, of which the cheapest are kept; by eye",
+        320, "1", "nearest frames priced exactly, of which the cheapest are kept; by eye"
     )
     tree_axes: int = tune(
         9, "1", "principal axes of the tree: with more, it looks at nearly all frames; by eye"
@@ -56,15 +50,13 @@ class DirectNumbers:
     kind_size: tuple[float, float, float] = tune(
         (0.25, 0.25, 0.4),
         "m, m, rad",
-        "a kind is as wide: more, and a search lacks the one that leads to its mark",
+        "in a larger kind, a search lacks the jump to its mark; by eye",
     )
     jumps_of_a_kind: int = tune(
         4, "1", "before others come first: a few, so that the cheapest are there; by eye"
     )
     same_moment: float = tune(
-        1.0 / 3.0,
-        "s",
-        "another jump leads to the same moment within it; as the inspector lists frames",
+        1.0 / 3.0, "s", "another jump leads to the same moment within it; as the inspector lists"
     )
     # search: the beam
     step: float = tune(0.1, "s", "between decisions: at half of it, a search takes twice as long")
@@ -87,9 +79,7 @@ class DirectNumbers:
         6, "1", "times as many as are kept: those alike are left out of these; by eye"
     )
     piece_alike: float = tune(
-        0.1,
-        "s",
-        "states this near in a clip, as `place_alike` and `heading_alike`, are one: a step of it",
+        0.1, "s", "in a clip; states as near, also in place and heading, are one: a step of it"
     )
     place_alike: float = tune(0.08, "m", "as a mark's `near`: what the closing can bend away")
     heading_alike: float = tune(
@@ -187,9 +177,7 @@ class DirectNumbers:
         0.02, "m", "beside obstacles that are kept free: half of `search_beside`"
     )
     largest_lead: float = tune(
-        0.1,
-        "m/s",
-        "of corrections, beyond which a mark is missed: the bound of docs/direct-quality.md",
+        0.1, "m/s", "corrections beyond it miss a mark: the bound of docs/direct-quality.md"
     )
     largest_turn: float = tune(1.0, "rad/s", "of turning; the bound of docs/direct-quality.md")
     least_rate: float = tune(
@@ -211,9 +199,7 @@ class DirectNumbers:
     )
     # obstacles
     corner_room: float = tune(
-        0.15,
-        "m",
-        "beyond the radius of a body at which corners are passed: it swings when it turns",
+        0.15, "m", "beyond the radius of a body at which it passes corners: it swings in turns"
     )
     least_room: float = tune(
         0.05, "m", "beyond the radius that a way keeps: a little more than `search_beside`"
@@ -252,9 +238,7 @@ class DirectNumbers:
         0.1, "m", "between looks at the floor along a line: less than any tread"
     )
     smooth_reach: float = tune(
-        4.0,
-        "1",
-        "times its width that the smoothing looks ahead and back: 6e-5 of a bell is beyond",
+        4.0, "1", "times its width that the smoothing looks to both sides: 6e-5 is beyond"
     )
     # play, shots and outcomes
     seam_blend: float = tune(
@@ -279,9 +263,7 @@ class DirectNumbers:
         math.radians(9.0), "rad", "in 95 % of it: docs/direct-quality.md has 3.2° at most"
     )
     tempo_met: float = tune(
-        0.5,
-        "1",
-        "of a change of tempo, from which on it is met: nearer to what was asked than to none",
+        0.5, "1", "of a change of tempo, from which on it is met: nearer to it than to none"
     )
     kept_ticks: float = tune(
         1.5, "1", "by which a jump that is kept may be off: a tick, and rounding"

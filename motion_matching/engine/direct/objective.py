@@ -26,14 +26,10 @@ class Objective:
         1e3, "m·s", "more than any jump costs: stands for one that may not be taken"
     )
     jump: float = tune(
-        0.03,
-        "m·s",
-        "two usual jumps (study director: 0.016 each), so that a plan jumps for a reason",
+        0.03, "m·s", "two usual jumps (study director: 0.016 each): plans jump for a reason"
     )
     seed: float = tune(
-        0.04,
-        "m·s",
-        "a usual jump or two: seeds choose among plans about as good, and no worse ones",
+        0.04, "m·s", "a usual jump or two: seeds choose among plans about as good, no worse ones"
     )
     toe: float = tune(1.0, "1", "of joints in the price of a jump; the unit of the other two")
     hips: float = tune(
@@ -43,14 +39,10 @@ class Objective:
         1.2, "1", "of all other ends of limbs together: hands and head as much as one foot; by eye"
     )
     places_alone: float = tune(
-        0.7,
-        "1",
-        "of places beside places and velocities in sum, so that two large errors do not cancel",
+        0.7, "1", "of places beside places and velocities in sum, lest two large errors cancel"
     )
     crowded: float = tune(
-        100.0,
-        "m·s",
-        "more than any jump costs, less than `barred`: other kinds of jumps come first",
+        100.0, "m·s", "more than any jump, less than `barred`: other kinds of jumps come first"
     )
     # the way: metre-seconds a second, for a deviation that is just allowed
     place: float = tune(
@@ -63,7 +55,7 @@ class Objective:
     most_heading_again: tuple[float, float, float] = tune(
         (1e3, 0.5, 4.0),
         "1",
-        "when missed marks are searched again: often, headings assumed between marks are wrong",
+        "when missed marks are searched again: headings between are often wrong",
     )
     # the deviations that are allowed, at marks and far from them
     near: float = tune(0.08, "m", "at a mark: what the closing can bend away; costs `place`")
@@ -83,9 +75,7 @@ class Objective:
     )
     path_turn: float = tune(0.2, "rad", "on a timed path; by eye")
     firm: float = tune(
-        4.0,
-        "1",
-        "how much more deviations cost at a mark: less, and it is missed for a cheaper way",
+        4.0, "1", "how much more deviations cost at a mark: less, and a cheaper way misses it"
     )
     tight: float = tune(5.0, "1", "as `firm`, around what the search before it missed; by eye")
     firm_beyond: float = tune(
@@ -123,9 +113,7 @@ class Objective:
     )
     # frames: metre-seconds a second
     gait: float = tune(
-        0.15,
-        "m·s/s",
-        "of the other gait: a second is worth five flat jumps, marks are worth more; by eye",
+        0.15, "m·s/s", "of the other gait: a second is worth five flat jumps, marks more; by eye"
     )
     runs_above: float = tune(
         3.0, "1", "how fast walking faster than the limit becomes the other gait: at 4/3 of it"
@@ -148,9 +136,7 @@ class Objective:
     drift_turn: float = tune(0.2, "m", "that a radian counts in a drift: hips are about as wide")
     # the first frame
     first_turn: float = tune(
-        0.1,
-        "m²/rad²",
-        "0.3 m for a radian: a start soon turns, and less soon gets elsewhere; by eye",
+        0.1, "m²/rad²", "0.3 m for a radian: a start soon turns, but gets nowhere soon; by eye"
     )
     first_speed: float = tune(
         1.0, "s²", "where one stands, what goes is as far off as it gets in a second"
@@ -158,9 +144,7 @@ class Objective:
     # obstacles: metre-seconds a step of 0.1 s
     inside: float = tune(10.0, "m·s", "more than any way round costs")
     deeper: float = tune(
-        200.0,
-        "m·s/m",
-        "and the more the deeper, so that who has to be inside leaves by the shortest way",
+        200.0, "m·s/m", "and the more the deeper: who has to be inside leaves by the shortest way"
     )
     beside: float = tune(
         20.0, "m·s/m", "within the room that closing needs: a few jumps, but no way round"
@@ -170,45 +154,37 @@ class Objective:
     )
     # the closing: corrections that are just allowed; they add up as (d / a)² in each second
     lead: float = tune(
-        0.04,
-        "1",
-        "of its speed that a root may be led aside: below what is seen of a foot that slides",
+        0.04, "1", "of its speed that a root may be led aside: less than is seen of a slide"
     )
     lead_at_rest: float = tune(0.004, "m/s", "the same where one stands: 4 mm in a second")
     twist: float = tune(
-        0.12,
-        "1",
-        "of its turning, and of its speed at `twist_arm`, that a root may be turned; by eye",
+        0.12, "1", "of its turning, and speed at `twist_arm`, that a root may be turned; by eye"
     )
     twist_at_rest: float = tune(0.02, "rad/s", "the same where one stands: 1° in a second")
     twist_arm: float = tune(0.8, "m", "speed that counts as turning: about a leg's length")
     rate: float = tune(
-        0.05,
-        "1",
-        "of the time, by which it is stretched: a walk at a tenth more still looks like one",
+        0.05, "1", "of the time that is stretched: a walk at a tenth more still looks like one"
     )
     stiff: tuple[float, float, float, float] = tune(
         (0.07, 0.07, 0.7, 0.1),
         "m/s, m/s, rad/s, 1",
-        "corrections beyond these are hardly made: what is seen; less misses marks",
+        "beyond, corrections are hardly made; less misses marks",
     )
     stiff_on_path: tuple[float, float, float, float] = tune(
         (0.3, 0.3, 2.0, 0.1),
         "m/s, m/s, rad/s, 1",
-        "wider, as a path is asked for at every moment (study director: 0.57 m/s)",
+        "wider, as a path is asked for all along; by eye",
     )
     stiffest: float = tune(
         5.0, "1", "times as large as that, from which on they are as hard to make as there; by eye"
     )
     calm: float = tune(
-        0.15,
-        "s",
-        "corrections change within it: in less, bodies jerk; in more, marks close by are missed",
+        0.15, "s", "in which corrections change: in less, bodies jerk; in more, marks are missed"
     )
     free_change: tuple[float, float, float, float] = tune(
         (0.02, 0.02, 0.05, 0.0),
         "m/s, m/s, rad/s, 1",
-        "changes below it are free, or a stand would hold back the step after it",
+        "changes that are free, lest a stand holds back a step",
     )
     shift: float = tune(0.3, "s", "that a take may be ahead of its plan or behind it; by eye")
     on_path: float = tune(
@@ -238,9 +214,7 @@ class Objective:
     )
     lean_barred: float = tune(1e3, "m", "missing where one cannot lean: more than any arm misses")
     swing: float = tune(
-        0.2,
-        "rad/rad",
-        "that a palm may lack rather than to swing an elbow, which shows more; by eye",
+        0.2, "rad/rad", "a palm may lack it rather than swing an elbow, which shows more; by eye"
     )
 
 

@@ -20,9 +20,7 @@ class InsightNumbers:
         (0.0, 8.1, 0.5), "m/s", "from, to and width: two speeds half a metre apart look different"
     )
     turn_cells: tuple[float, float, float] = tune(
-        (-195.0, 196.0, 30.0),
-        "°/s",
-        "from, to and width: straight on is in the middle, the last ones are open",
+        (-195.0, 196.0, 30.0), "°/s", "from, to and width: straight on is amid, the ends open"
     )
     speed_bins: tuple[float, float, float] = tune(
         (0.0, 6.1, 0.5), "m/s", "of the histogram: as the cells, up to a run"
@@ -44,7 +42,7 @@ class InsightNumbers:
     slope_edges: tuple[float, float, float, float] = tune(
         (5.0, 15.0, 25.0, 35.0),
         "°",
-        "below the first people walk as on the level, the last is open",
+        "below the first people walk as on the level; the last is open",
     )
     slope_seconds: float = tune(1.0, "s", "from which a slope is covered, as speeds are")
     slope_speed: float = tune(0.05, "m/s", "what is slower stands on the slope")
@@ -65,7 +63,7 @@ class InsightNumbers:
     frames_apart: float = tune(
         1.0 / 3.0,
         "s",
-        "of frames nearer to each other the cheapest is listed: the rest show the same",
+        "of frames nearer to each other, the cheapest is listed: the rest look alike",
     )
     # maps
     landmarks: int = tune(
@@ -76,9 +74,7 @@ class InsightNumbers:
     )
     stress_frames: int = tune(1000, "1", "that stress is measured on: a few seconds' work; by eye")
     graph_states: int = tune(
-        4000,
-        "1",
-        "in the graph, the rest are interpolated within their clip: more are slow; by eye",
+        4000, "1", "in the graph, the rest are interpolated in their clip: more are slow; by eye"
     )
     neighbours: int = tune(12, "1", "of a state in the graph: with few, it falls apart; by eye")
     map_dimensions: int = tune(3, "1", "that the view can show")

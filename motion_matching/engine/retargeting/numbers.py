@@ -62,7 +62,7 @@ class RetargetNumbers:
     feet_unlike: float = tune(
         math.radians(8.0),
         "rad",
-        "between feet of one body: skeletons of capture systems differ by 4°",
+        "between feet of one body: capture systems' skeletons differ by 4°",
     )
     too_steep: float = tune(
         math.radians(20.0), "rad", "beyond a usual foot: skeletons that stand flat differ by 11°"
@@ -79,17 +79,13 @@ class RetargetNumbers:
     )
     # hands and feet
     rest_stands: float = tune(
-        math.cos(math.radians(30.0)),
-        "1",
-        "cosine of 30°: legs of a rest pose that stands hang below its trunk",
+        math.cos(math.radians(30.0)), "1", "cosine of 30°: legs of a stand hang below the trunk"
     )
     animal_stands: float = tune(
         math.cos(math.radians(60.0)), "1", "cosine of 60°: legs of animals, which are bent"
     )
     hips_tilted: float = tune(
-        math.sin(math.radians(10.0)),
-        "1",
-        "sine of 10°, of the line between the hip joints of a rest pose",
+        math.sin(math.radians(10.0)), "1", "sine of 10°, of the line between the hip joints at rest"
     )
     trunk_snap: float = tune(
         math.cos(math.radians(25.0)),
@@ -100,15 +96,11 @@ class RetargetNumbers:
         0.15, "1", "how far sides of a rest pose may be from their mirror images"
     )
     tall: float = tune(
-        0.85,
-        "1",
-        "of the legs' length: hips of a body that stands are as high above its lower ankle",
+        0.85, "1", "of the legs' length: hips of who stands are as high above the lower ankle"
     )
     ball_still: float = tune(0.25, "1/s", "of a leg's length: balls of feet that stand are slower")
     flat_feet_uneven: float = tune(
-        math.radians(10.0),
-        "rad",
-        "flat feet differ less in how steeply their ankles are above the balls",
+        math.radians(10.0), "rad", "flat feet differ less in how ankles rise above balls"
     )
     end_frames: int = tune(3000, "1", "of all clips that are looked at")
     least_end_frames: int = tune(60, "1", "of each of them")
@@ -123,19 +115,13 @@ class RetargetNumbers:
     )
     # axes of bones, and the trunk
     drawn_hinge: float = tune(
-        math.cos(math.radians(15.0)),
-        "1",
-        "cosine of 15° from a hinge: an axis of its bone that is drawn along it",
+        math.cos(math.radians(15.0)), "1", "cosine of 15°: an axis drawn along its bone's hinge"
     )
     drawn_along: float = tune(
-        math.cos(math.radians(1.0)),
-        "1",
-        "cosine of 1° from an axis of its own: a bone that is drawn along that",
+        math.cos(math.radians(1.0)), "1", "cosine of 1°: a bone drawn along an axis of its own"
     )
     same_axis: float = tune(
-        math.cos(math.radians(5.0)),
-        "1",
-        "cosine of 5° from what motion shows: an axis of a foot that is meant",
+        math.cos(math.radians(5.0)), "1", "cosine of 5° to what motion shows: the axis meant"
     )
     carrying: float = tune(
         math.sin(math.radians(25.0)),
@@ -150,9 +136,7 @@ class RetargetNumbers:
         math.cos(math.radians(30.0)), "1", "cosine of 30°, of parts of a trunk to all of it"
     )
     likely_rest: float = tune(
-        math.radians(75.0),
-        "rad",
-        "from the mean of a bone: a rest that differs more is drawn otherwise",
+        math.radians(75.0), "rad", "from a bone's mean: a farther rest is drawn otherwise"
     )
     # anatomy
     bent: float = tune(math.radians(8.0), "rad", "a joint that is bent more shows its hinge")
@@ -165,9 +149,7 @@ class RetargetNumbers:
     ball_below: float = tune(0.8, "1", "of the ankle's height: the same")
     ball_height: float = tune(0.025, "1", "over the ground: that of a usual foot")
     planted_balls: int = tune(
-        10,
-        "%",
-        "percentile of heights of balls that are planted, without single frames below the floor",
+        10, "%", "percentile of heights of balls that are planted, without single frames"
     )
     around_floor: float = tune(0.05, "1", "around that percentile, balls are on the floor")
     low_ground: float = tune(0.1, "1", "bodies that reach lower have no ground at zero")
@@ -176,15 +158,11 @@ class RetargetNumbers:
     )
     showing_frames: int = tune(200, "1", "of a clip that show where bones lie")
     loose_hips: float = tune(
-        0.04,
-        "1",
-        "of the hips' width: hip joints that move more against their bone are not fixed to it",
+        0.04, "1", "of the hips' width: hip joints that move more are not fixed to their bone"
     )
     hips_moving: int = tune(95, "%", "percentile of how far they move: single frames may be broken")
     raised: float = tune(
-        0.4,
-        "1",
-        "of the hips' width: a joint farther from the line of the hip joints shows a pitch",
+        0.4, "1", "of the hips' width: a joint farther from the hip joints' line shows a pitch"
     )
     at_hips: float = tune(1e-3, "1", "of the hips' width: a bone that is nearer rests at the hips")
     # feet
@@ -213,9 +191,7 @@ class RetargetNumbers:
     hips_drop: float = tune(0.3, "s", "by which hips sink before a foot would be out of reach")
     # trunks
     tilt_slack: float = tune(
-        math.radians(4.0),
-        "rad",
-        "by which a trunk may lean otherwise than the source's: less is not seen",
+        math.radians(4.0), "rad", "by which a trunk may lean otherwise than the source's: unseen"
     )
     most_tilt: float = tune(
         math.radians(35.0), "rad", "of a trunk: a giraffe's rises as much more than a dog's"
@@ -229,17 +205,13 @@ class RetargetNumbers:
         8000, "1", "of short clips that are retargeted at once; changes no result"
     )
     least_confidence: float = tune(
-        0.5,
-        "1",
-        "below it, a person looks at a bone: between `shaped` and `doubtful` of a body's roles",
+        0.5, "1", "below, a person looks: between `shaped` and `doubtful` of a body's roles"
     )
     root_moves: float = tune(0.01, "1, rad", "a root bone that moves less is at rest")
     bone_slides: float = tune(1e-3, "1", "a bone that moves less in its parent stays there")
     # what a result is judged by
     clear_side: float = tune(
-        math.sin(math.radians(15.0)),
-        "1",
-        "sine of 15°: a joint that is bent less has no clear side",
+        math.sin(math.radians(15.0)), "1", "sine of 15°: a joint that bends less has no clear side"
     )
     trunk_limit: float = tune(
         10.0, "°", "seen at a glance; skeletons differ by 5 when they bend over"
@@ -276,9 +248,7 @@ class RetargetNumbers:
         1.15, "1", "ratio of lengths of feet, from which they are pitched otherwise in the air"
     )
     heel_up: float = tune(
-        math.sin(math.radians(20.0)),
-        "1",
-        "sine of 20°, of the way along a foot: its heel is off the ground",
+        math.sin(math.radians(20.0)), "1", "sine of 20°, along a foot: its heel is off the ground"
     )
     end_length: float = tune(0.1, "1", "of feet, toes and hands, roughly")
 

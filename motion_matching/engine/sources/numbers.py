@@ -37,9 +37,7 @@ class SourceNumbers:
         2.0, "1", "standard errors: the mean of stances lies within them in 95 % of all cases"
     )
     as_common: float = tune(
-        0.8,
-        "1",
-        "of the seconds on the commonest floor, from which one may be taken instead; by eye",
+        0.8, "1", "of the seconds on the commonest floor: others may be taken instead; by eye"
     )
     misses_ground: float = tune(
         0.12, "1", "feet whose heights above a ground differ by more miss it: twice `uneven_feet`"
@@ -86,18 +84,14 @@ class SourceNumbers:
         1e-5, "m", "by which the ground of a foot changes while it stands: rounding"
     )
     step: float = tune(
-        0.05,
-        "m",
-        "from one stance to the next that are a step up or down: no tread is as low",
+        0.05, "m", "from one stance to the next that are a step up or down: no tread is as low"
     )
     lying: float = tune(
         0.35, "1", "of a slope by which feet are tilted that lie on it; on treads they are level"
     )
     told_climb: float = tune(0.1, "m", "up or down that are told: less is a door-sill")
     steady_climb: float = tune(
-        0.7,
-        "1",
-        "of the fastest climb, from which on it is as steep as the ground, not rounded; by eye",
+        0.7, "1", "of the fastest climb, from which on it is as steep as the ground; by eye"
     )
     highest_toe: float = tune(
         0.2, "1", "toes that stand on a floor at zero are below this: soles may be thick"
@@ -137,13 +131,11 @@ class SourceNumbers:
         0.9, "1", "of the ways of hips and feet that differ by their unit alone"
     )
     unit_ratio: float = tune(
-        5.0,
-        "1",
-        "feet push half as far as hips go in runs, and slip in bad captures; units differ by tens",
+        5.0, "1", "feet push half as far as hips go in runs; units differ by tens"
     )
     hips_speed: float = tune(20.0, "m/s", "of people's hips: twice as fast as the fastest sprint")
     shortest_leg: float = tune(0.015, "m", "of animals: a mouse's")
-    longest_leg: float = tune(30.0, "m", "of giants")
+    longest_leg: float = tune(30.0, "m", "of giants: longer is another unit")
     loop_gap: float = tune(
         0.05, "m", "that a bone may jump where a loop starts again: blends hide it"
     )

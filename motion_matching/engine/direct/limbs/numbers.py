@@ -19,19 +19,13 @@ class LimbNumbers:
 
     # palms
     elbow_reach: tuple[float, float, float] = tune(
-        (0.2, -0.8, -0.57),
-        "1",
-        "where a left arm leads that reaches for something: outward, back and down; by eye",
+        (0.2, -0.8, -0.57), "1", "where a left arm leads that reaches out and down; by eye"
     )
     elbow_side: tuple[float, float, float] = tune(
-        (0.64, 0.74, -0.82),
-        "1",
-        "where its elbow points then; arms that lead elsewhere turn there the shortest way",
+        (0.64, 0.74, -0.82), "1", "where its elbow points then; other arms turn there; by eye"
     )
     elbow_shown: float = tune(
-        0.05,
-        "1",
-        "of an arm's length by which its elbow shows where it points; a straight arm has none",
+        0.05, "1", "of an arm's length: an elbow farther from the arm's line shows its side"
     )
     pronation: float = tune(
         math.radians(85.0), "rad", "Kapandji: of the forearm, from where the palm faces the body"
@@ -45,21 +39,17 @@ class LimbNumbers:
     ulnar: float = tune(math.radians(45.0), "rad", "Kapandji: of the wrist, away from the thumb")
     elbow_swings: tuple[float, ...] = tune(
         tuple(map(math.radians, (0, 15, -15, 30, -30, 45, -45, 60))),
-        "rad",
-        "tried about shoulder and wrist if hand and forearm do not do: to below the arm, or up "
-        "beside the shoulder",
+        "rad each",
+        "tried where hand and forearm do not do: below the arm, or beside the shoulder",
     )
     forearm_twist: float = tune(
-        0.5,
-        "1",
-        "of a twist at the elbow: skin shrinks by the cosine of half of it, so halves are the "
-        "least that both can have",
+        0.5, "1", "of a twist at the elbow: skin shrinks least if elbow and wrist have half each"
     )
     along_forearm: float = tune(
         math.radians(10.0),
         "rad",
-        "between forearm and direction, below which less than the whole twist is done: it says "
-        "nothing there, and would leap",
+        "between forearm and direction, below which less than the whole twist is done: it "
+        "says nothing there, and would leap",
     )
     palm_met: float = tune(math.radians(5.0), "rad", "that no eye sees")
     # where parts are
@@ -78,8 +68,8 @@ class LimbNumbers:
     lean_forward: float = tune(
         math.radians(110.0),
         "rad",
-        "Norkin and White: hips and spine together, less than 120° and 60 to 80° as one stands "
-        "freely",
+        "Norkin and White: hips and spine together, less than 120° and 60 to 80° as one "
+        "stands freely",
     )
     lean_aside: float = tune(
         math.radians(45.0), "rad", "Norkin and White: spine and hips, as one stands freely"
@@ -122,9 +112,7 @@ class LimbNumbers:
     )
     # where to stand
     beside_near: float = tune(
-        1.0,
-        "m",
-        "from an obstacle, within which a mark of a hand is reached from beside it: a reach",
+        1.0, "m", "from an obstacle: a mark of a hand is reached from beside it; a reach"
     )
     stand_angles: int = tune(48, "1", "places compared round a mark: every 7.5°")
     stand_farthest: float = tune(3.0, "m", "from a mark: an arm and a lean reach less")
@@ -142,17 +130,15 @@ class LimbNumbers:
     )
     easy_side: tuple[float, float] = tune(
         (-0.35, 1.0),
-        "rad",
-        "from straight ahead to the hand's own side, where it works at ease; by eye",
+        "rad, rad",
+        "from straight ahead to the own side: there a hand works at ease; by eye",
     )
     keeps_going: float = tune(0.5, "rad", "of turning, up to which one goes on as one went")
     look_aside: float = tune(
         0.3, "rad", "headings tried to both sides of the mark: half of `easy_side`, about"
     )
     shoulder_frames: int = tune(
-        512,
-        "1",
-        "shoulders are measured from: a median of fewer shifts with the clips; by eye",
+        512, "1", "shoulders are measured from: a median of fewer shifts with clips; by eye"
     )
     # on the way to a mark
     ease: float = tune(0.5, "s", "in which a limb comes to its mark, and leaves it: a step")
@@ -170,16 +156,12 @@ class LimbNumbers:
     )
     foot_ease: float = tune(0.2, "s", "in which a foot comes to its mark, though it has just stood")
     foot_lift: float = tune(
-        0.02,
-        "m",
-        "that a standing foot is lifted: the clearance of a walk (Winter) is about 1.3 cm",
+        0.02, "m", "that a standing foot is lifted: a walk's clearance (Winter) is 1.3 cm"
     )
     foot_lift_time: float = tune(0.3, "s", "that it takes: less than a swing")
     foot_turn_share: float = tune(0.6, "1", "of its way's time, in which it turns there; by eye")
     hand_rise_share: float = tune(
-        0.7,
-        "1",
-        "of its way's time, in which a hand rises to a surface, or leaves it level; by eye",
+        0.7, "1", "of its way's time, in which a hand rises to a surface, or leaves it; by eye"
     )
     limb_worth: float = tune(1e-5, "m", "not worth bending a limb for: nobody sees it")
     over_edge: float = tune(
