@@ -9,17 +9,8 @@ from itertools import combinations, pairwise
 import numpy as np
 
 from ..skeleton.skeleton import Skeleton
+from .numbers import NUMBERS
 from .sampled_body import measure_bones
-
-_ASIDE = 0.03  # of the body's height: a branch farther from the middle belongs to a side
-_ALIKE = 0.6  # an upper arm and a forearm are at least this much alike in length
-_FORK = 0.35  # how much it speaks for a hand that fingers branch from it
-_LAST = 0.15  # and against it that nothing is below, and the bone itself is short
-_HAND = 0.25  # of a forearm's length: a hand is longer
-_BACK = 0.03  # of a foreleg's length: an elbow points farther back
-_SEGMENT = 0.12  # of a foreleg's length: segments at its elbow are longer
-_INLINE = 1e-4  # 1 - cosine: joints that never bend more only halve a segment
-_EQUAL = 0.03  # share in which the halves of a segment may differ
 
 
 @dataclass(frozen=True)
@@ -99,7 +90,10 @@ def _list_pairs(
     for one, two in combinations(branches, 2):
         apart = shape.measure_side(one, fork) - shape.measure_side(two, fork)
         shorter, longer = sorted((branches[one][0], branches[two][0]))
-        if abs(apart) > _ASIDE * shape.height and shorter > _ALIKE * longer:
+        if (
+            abs(apart) > NUMBERS.branch_aside * shape.height
+            and shorter > NUMBERS.arm_alike * longer
+        ):
             left, right = (one, two) if apart > 0.0 else (two, one)
             pairs.append((shorter, branches[left][1], branches[right][1]))
     return pairs
@@ -121,11 +115,16 @@ def split_arm(shape: BodyShape, chain: Sequence[int]) -> dict[str, tuple[int, ..
     for i, j, k in combinations(range(len(joints)), 3):
         upper, lower = at[j] - at[i], at[k] - at[j]
         alike = min(upper, lower) / max(upper, lower, 1e-9)
-        if alike <= _ALIKE or palm not in (None, k):
+        if alike <= NUMBERS.arm_alike or palm not in (None, k):
             continue
         fork = len(shape.skeleton.get_children(joints[k])) > 1
-        stub = k == len(joints) - 1 and not fork and tip < _HAND * lower
-        score = (upper + lower) / (at[-1] + tip) - (1.0 - alike) + _FORK * fork - _LAST * stub
+        stub = k == len(joints) - 1 and not fork and tip < NUMBERS.hand_length * lower
+        score = (
+            (upper + lower) / (at[-1] + tip)
+            - (1.0 - alike)
+            + NUMBERS.fork * fork
+            - NUMBERS.last_bone * stub
+        )
         best = max(best, (float(score), (joints[i], joints[j], joints[k])))
     if not best[1]:
         return {}
@@ -152,8 +151,8 @@ def merge_inline(shape: BodyShape, chain: Sequence[int]) -> list[int]:
         lower = shape.positions[:, after] - shape.positions[:, bone]
         one, two = np.linalg.norm(upper, axis=-1), np.linalg.norm(lower, axis=-1)
         cosine = np.sum(upper * lower, axis=-1) / np.maximum(one * two, 1e-9)
-        halves = np.max(np.abs(one - two)) < _EQUAL * np.max(one)
-        if not (halves and np.max(1.0 - cosine) < _INLINE):
+        halves = np.max(np.abs(one - two)) < NUMBERS.equal_halves * np.max(one)
+        if not (halves and np.max(1.0 - cosine) < NUMBERS.inline):
             kept.append(bone)
     return [*kept, *chain[1:][-1:]]
 
@@ -190,7 +189,7 @@ def _find_elbow(shape: BodyShape, joints: Sequence[int], ahead: np.ndarray) -> i
         square = np.maximum(np.sum(line * line, axis=-1, keepdims=True), 1e-12)
         share = np.sum((here - above) * line, axis=-1, keepdims=True) / square
         out = float(np.mean(np.sum((here - above - share * line) * way, axis=-1)))
-        long = min(steps[j - 1], steps[j]) > _SEGMENT * sum(steps)
-        if long and out < -_BACK * sum(steps):
+        long = min(steps[j - 1], steps[j]) > NUMBERS.elbow_segment * sum(steps)
+        if long and out < -NUMBERS.elbow_back * sum(steps):
             return j
     return None

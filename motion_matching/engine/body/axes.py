@@ -18,19 +18,9 @@ from ..errors import RigError
 from ..maths.rotations import quat
 from ..motion.clip import Clip
 from . import rig
+from .numbers import NUMBERS
 from .rig import Roles
 
-_MOST_FRAMES = 120  # of a clip that are looked at
-_STEP = 1.0 / 30.0  # seconds over which speeds are measured
-_REST_ALONG, _ALONG = 0.85, 0.7  # cosines of a body's way up to an axis, at rest and in motion
-_HANGS = -0.3  # cosine to it of the way to the head, below which legs and trunk run the same way
-# of the length of the legs: height over the floor of what rests on it, and its speed per second
-_NEAR, _SLOW = 0.1, 0.35
-_LOWEST = 10  # percentile of the height of the lowest bone, which is that of the floor
-_GOES = 0.1  # share of frames in which the hips are faster than what rests: else nothing tells
-_WALKS = 0.2  # share of these in which feet rest on the floor under other axes: runs have few
-_FLOATS = 0.34  # times as often as that, anything rests on the ground as it is read
-_CLEARLY = 0.2  # of the length of feet, by which toes lie behind ankles that face the other way
 _FOUND = re.compile(r"(-?[XYZ]) up and (-?[XYZ]) forward")
 
 
@@ -117,7 +107,7 @@ def find_mistaken_up(clip: Clip, roles: Roles) -> np.ndarray | None:
         return None
     frames, later = _choose_frames(clip)
     heads, moved = (_compute_heads(clip, chosen) for chosen in (frames, later))
-    up = _find_axis(_measure_ups(heads, roles).mean(axis=0), _ALONG)
+    up = _find_axis(_measure_ups(heads, roles).mean(axis=0), NUMBERS.along)
     if up is None or up[2] > 0.5:
         return None
     rest = clip.skeleton.compute_rest_world()[1].astype(np.float64)
@@ -127,35 +117,38 @@ def find_mistaken_up(clip: Clip, roles: Roles) -> np.ndarray | None:
     feet = [bone for leg in roles.legs for bone in (leg.foot, leg.toe)]
     body = [roles.hips, *clip.skeleton.get_descendants(roles.hips)]
     leg = _measure_leg(rest, roles)
-    goes = speeds[:, roles.hips] >= _SLOW * leg
-    if goes.mean() < _GOES:
+    goes = speeds[:, roles.hips] >= NUMBERS.floor_slow * leg
+    if goes.mean() < NUMBERS.goes:
         return None
     walks, rests = (
         _find_support(heads @ way, speeds, leg, body, supporting)[goes].mean()
         for way, supporting in ((up, feet), (np.eye(3)[2], body))
     )
-    return up if walks >= _WALKS and rests <= _FLOATS * walks else None
+    return up if walks >= NUMBERS.walks and rests <= NUMBERS.floats * walks else None
 
 
 def stands_along(rest: np.ndarray, roles: Roles, up: np.ndarray) -> bool:
     """Return whether heads (B, 3) of a rest pose are those of a body that stands along an axis."""
     ways = [quat.normalize_vectors(rest[leg.thigh] - rest[leg.foot]) for leg in roles.legs]
-    if min(float(way @ up) for way in ways) < _ALONG or np.mean(ways, axis=0) @ up < _REST_ALONG:
+    if (
+        min(float(way @ up) for way in ways) < NUMBERS.along
+        or np.mean(ways, axis=0) @ up < NUMBERS.rest_along
+    ):
         return False
     if roles.head is None:
         return True
-    return float(quat.normalize_vectors(rest[roles.head] - rest[roles.hips]) @ up) > _HANGS
+    return float(quat.normalize_vectors(rest[roles.head] - rest[roles.hips]) @ up) > NUMBERS.hangs
 
 
 def _count_step(clip: Clip) -> int:
-    return max(1, round(_STEP * clip.fps))
+    return max(1, round(NUMBERS.speed_step * clip.fps))
 
 
 def _choose_frames(clip: Clip) -> tuple[np.ndarray, np.ndarray]:
     """Return frames (F,) of a clip that are looked at, and those a moment later."""
     step = _count_step(clip)
     last = max(0, clip.frame_count - 1 - step)
-    frames = np.unique(np.linspace(0, last, _MOST_FRAMES).astype(int))
+    frames = np.unique(np.linspace(0, last, NUMBERS.axes_frames).astype(int))
     return frames, np.minimum(frames + step, clip.frame_count - 1)
 
 
@@ -190,9 +183,9 @@ def _find_support(
 
     Heights and speeds are (F, B).
     """
-    floor = np.percentile(heights[:, body].min(axis=1), _LOWEST)
-    near = np.abs(heights[:, supporting] - floor) < _NEAR * leg
-    return (near & (speeds[:, supporting] < _SLOW * leg)).any(axis=1)
+    floor = np.percentile(heights[:, body].min(axis=1), NUMBERS.floor_height)
+    near = np.abs(heights[:, supporting] - floor) < NUMBERS.floor_near * leg
+    return (near & (speeds[:, supporting] < NUMBERS.floor_slow * leg)).any(axis=1)
 
 
 def _find_ahead(heads: np.ndarray, roles: Roles, up: np.ndarray) -> np.ndarray:
@@ -208,7 +201,7 @@ def _find_ahead(heads: np.ndarray, roles: Roles, up: np.ndarray) -> np.ndarray:
         return np.asarray(pointing.mean(axis=0))
     across = heads[:, left].mean(axis=1) - heads[:, right].mean(axis=1)
     ahead = np.cross(quat.normalize_vectors(across), up)
-    clearly = _CLEARLY * float(np.linalg.norm(pointing, axis=-1).mean())
+    clearly = NUMBERS.clearly_behind * float(np.linalg.norm(pointing, axis=-1).mean())
     forward = float(np.sum(ahead * pointing, axis=-1).mean())
     return np.asarray(ahead.mean(axis=0) * (-1.0 if forward < -clearly else 1.0))
 

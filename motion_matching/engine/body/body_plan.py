@@ -20,6 +20,7 @@ from ..skeleton.bone_names import find_counterpart, split_side
 from ..skeleton.skeleton import Skeleton
 from .body_subset import is_end, is_helper
 from .named_bones import NamedBones
+from .numbers import NUMBERS
 from .published_rigs import ARM_PARTS
 from .sampled_body import sample_few_positions
 
@@ -33,14 +34,6 @@ _NEEDED = {"hips", "left_thigh", "right_thigh"}
 _SEGMENTS = {"thigh": "shin", "shin": "foot", "upper_arm": "forearm", "forearm": "hand"}
 _LEG = ("thigh", "shin", "foot", "toe")
 _PAIRS = (("thigh", "shin"), ("upper_arm", "forearm"))
-_SAME_PLACE = 0.02  # of a leg's length: joints that are nearer to one another coincide
-_UNEVEN = 1.5  # how much longer a segment may be than that of the other side
-_UNLIKE = 4.0  # and than its neighbour in the same limb: a longer one holds more than a segment
-_OPPOSITE = -0.5  # cosine between two ways to the left of one body, below which they contradict
-_BENT = 0.05  # sine of 3 degrees: knees that bend less, in the mean, tell of no side
-_ASIDE = np.sin(
-    np.radians(45.0)
-)  # of its distance: a head that is farther from the middle is aside
 
 
 @dataclass(frozen=True)
@@ -155,7 +148,7 @@ class _CheckedBody:
 
     def check_places(self) -> Iterator[PlanFault]:
         """Check that no thigh lies in the middle of the hips or on its twin."""
-        near = _SAME_PLACE * self.leg
+        near = NUMBERS.same_place * self.leg
         left, right = (self.firsts[f"{side}_thigh"] for side in _SIDES)
         if self._measure_distance(left, right) <= near:
             text = f"{self._name('left_thigh')} lies in the place of {self._name('right_thigh')}"
@@ -174,7 +167,9 @@ class _CheckedBody:
             for bone in self.roles.chains.get(role, ())[-1:]:
                 way = self.points[:, bone] - 0.5 * (left + right)
                 aside = float(np.median(np.abs(np.sum(way * across, axis=-1))))
-                is_aside = aside > _ASIDE * float(np.median(np.linalg.norm(way, axis=-1)))
+                is_aside = aside > NUMBERS.head_aside * float(
+                    np.median(np.linalg.norm(way, axis=-1))
+                )
                 if is_aside or self._has_twin(bone):
                     text = f"{self._name(role)} is on one side of the body"
                     yield self._make_fault(role, [bone], text)
@@ -193,7 +188,7 @@ class _CheckedBody:
                 continue
             left, right = (bone for bone in pair if bone is not None)
             across = quat.normalize_vectors(self.points[:, left] - self.points[:, right])
-            if float(np.mean(np.sum(across * lefts, axis=-1))) < _OPPOSITE:
+            if float(np.mean(np.sum(across * lefts, axis=-1))) < NUMBERS.opposite:
                 ours, theirs = self._name(f"left_{part}"), self._name(f"right_{part}")
                 text = f"{ours} is on the right of the body, and {theirs} on its left"
                 yield self._make_fault(f"left_{part}", [left, right], text)
@@ -216,7 +211,7 @@ class _CheckedBody:
             hinges.append(np.cross(thigh, shin))
         left = quat.normalize_vectors(np.mean(lefts, axis=0))
         bent = float(np.mean(np.sum(np.mean(hinges, axis=0) * left, axis=-1)))
-        return left if bent > -_BENT else None
+        return left if bent > -NUMBERS.knee_bent else None
 
     def _has_twin(self, bone: int) -> bool:
         """Tell whether there is a bone of the same name on the other side."""
@@ -227,10 +222,12 @@ class _CheckedBody:
     def check_lengths(self) -> Iterator[PlanFault]:
         """Check that segments are about as long as those of the other side and their neighbours."""
         for part in _SEGMENTS:
-            yield from self._compare(f"left_{part}", f"right_{part}", _UNEVEN)
+            yield from self._compare(f"left_{part}", f"right_{part}", NUMBERS.uneven_segments)
         for side in _SIDES:
             for upper, lower in _PAIRS:
-                yield from self._compare(f"{side}_{upper}", f"{side}_{lower}", _UNLIKE)
+                yield from self._compare(
+                    f"{side}_{upper}", f"{side}_{lower}", NUMBERS.unlike_segments
+                )
 
     def _compare(self, one: str, two: str, most: float) -> Iterator[PlanFault]:
         lengths = self._measure(one), self._measure(two)

@@ -14,6 +14,7 @@ from .arm_search import BodyShape, find_arms_by_shape, split_foreleg
 from .body_subset import BodySubset, sample_positions
 from .fingers import FINGERS, find_fingers_by_name, find_fingers_by_shape
 from .named_bones import NamedBones
+from .numbers import NUMBERS
 from .published_rigs import ARM_PARTS, LEG_PARTS
 from .rig import Leg, Roles, add_forelegs, find_roles
 from .segment_starts import walk_down
@@ -32,7 +33,6 @@ _CORE = (
     *(f"{side}_{part}" for side in SIDES.values() for part in LEG_PARTS),
 )
 
-_TIP = 0.2  # of the length before it: a last bone that is shorter marks the end of a chain
 
 Chains = dict[str, tuple[int, ...]]
 
@@ -168,7 +168,7 @@ def _follow(skeleton: Skeleton, bone: int) -> tuple[int, ...]:
         (np.linalg.norm(end) for b, end in skeleton.end_sites if b == chain[-1]), default=0
     )
     before = float(np.linalg.norm(skeleton.rest_positions[chain[-1]]))
-    return tuple(chain if length > _TIP * before or len(chain) < 2 else chain[:-1])
+    return tuple(chain if length > NUMBERS.tip * before or len(chain) < 2 else chain[:-1])
 
 
 def _find_arms(

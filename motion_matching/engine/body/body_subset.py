@@ -15,6 +15,7 @@ from ..maths.rotations import quat
 from ..motion.clip import Clip
 from ..skeleton.bone_names import split_words
 from ..skeleton.skeleton import Skeleton
+from .numbers import NUMBERS
 from .sampled_body import sample_frames
 
 # words in names of bones that move no part of the body by themselves
@@ -30,11 +31,6 @@ _HELPER_PARTS = re.compile(
 _END = re.compile(r"(?:[_\-. ](?:end|tip|site|leaf|nub)|End|Nub|Site|_end\d*)(?:[_.]?[LR])?$")
 _TARGETS = re.compile(r"^(?:MCH|WGT|VIS|ORG)-")
 _DEFORM = "DEF-"
-_MOST_FRAMES = 2000
-_MOST_CLIPS = 60
-_LEAST_RATE = 15.0  # Hz; slower, a foot's rest cannot be seen
-_ALONG = 0.95  # of a segment: a leaf that lies before is inside it
-_ASIDE = 0.02  # of a segment's length: a leaf that lies farther off is outside
 
 
 @dataclass(frozen=True)
@@ -135,7 +131,11 @@ def _lies_inside(skeleton: Skeleton, leaf: int) -> bool:
         aside = np.linalg.norm(here - share * way)
         # of two that lie in one place, the one that carries something is the segment
         carries = bool(skeleton.get_children(other)) or np.linalg.norm(here) < 0.9 * length**0.5
-        if 0.0 <= share < _ALONG and aside < _ASIDE * length**0.5 and carries:
+        if (
+            0.0 <= share < NUMBERS.leaf_along
+            and aside < NUMBERS.leaf_aside * length**0.5
+            and carries
+        ):
             return True
     return False
 
@@ -143,12 +143,12 @@ def _lies_inside(skeleton: Skeleton, leaf: int) -> bool:
 def _thin_clips(clips: Sequence[Clip]) -> list[Clip]:
     """Return frames from the middles of clips, at a rate at which steps can still be seen."""
     chosen = [clip for clip in clips if clip.frame_count]
-    chosen = chosen[:: max(1, len(chosen) // _MOST_CLIPS)]
+    chosen = chosen[:: max(1, len(chosen) // NUMBERS.subset_clips)]
     total = sum(clip.frame_count for clip in chosen)
-    share = max(2, _MOST_FRAMES // max(len(chosen), 1))
+    share = max(2, NUMBERS.subset_frames // max(len(chosen), 1))
     thinned = []
     for clip in chosen:
-        step = max(1, min(int(clip.fps / _LEAST_RATE), -(-total // _MOST_FRAMES)))
+        step = max(1, min(int(clip.fps / NUMBERS.least_rate), -(-total // NUMBERS.subset_frames)))
         start = max(0, (clip.frame_count - share * step) // 2)
         part = slice(start, start + share * step, step)
         thinned.append(

@@ -8,22 +8,8 @@ import numpy as np
 
 from ..motion.clip import Clip
 from ..skeleton.skeleton import Skeleton
+from .numbers import NUMBERS
 from .sampled_body import SampledBody, sample_frames
-
-# a rest pose that stands: its legs lead down and away from the trunk, as far as in the motion
-_STANDING = np.radians(75.0)  # off the vertical: legs lead down, an insect's hardly do
-_OFF_TRUNK = np.radians(60.0)  # legs that point along the trunk show a pose of zeros
-_AS_HIGH = 0.6  # of the height over the feet in the motion: below, a body lies or sits
-_UPRIGHT = np.radians(45.0)  # off the vertical: a trunk stands upright, of people and apes
-# of a hind leg's length
-_ON_GROUND = 0.15  # an end below stands on the ground
-_AS_LONG = 0.7  # arms are shorter
-_KNEES_UP = 0.25  # whoever crawls has the knees lower
-_SEEN, _AS_OFTEN = 0.2, 0.6  # shares of the time on the ground: at least, and of the hind legs'
-# of the way from hips to shoulders: people's legs are 2.1 to 3.7 times as long, and they crawl;
-# those of animals that lie at rest are little longer than their trunk
-_LONG_LEGS = 1.8
-_WRIST = 0.3  # of the shoulders' height: wrists over a paw are lower, hands of who stoops higher
 
 
 def leave_out_arms(
@@ -48,20 +34,23 @@ def leave_out_arms(
     ends = [(limbs[foot]["thigh"], rest.ends[foot], body.ends[foot]) for foot in hind]
     trunk = rest.positions[0, list(forks)].mean(axis=0) - rest.positions[0, hips]
     stands = _stands_at_rest(rest.positions, body.positions, ends, trunk, rest.floor)
-    low = {foot: body.ends[foot][:, 2] < body.floor + _ON_GROUND * leg for foot in joints}
+    low = {foot: body.ends[foot][:, 2] < body.floor + NUMBERS.on_ground * leg for foot in joints}
     often = max(float(low[foot].mean()) for foot in hind)
     knees = [body.positions[:, limbs[foot].get("shin", foot), 2] for foot in hind]
-    knees_up = float(np.median(knees)) - body.floor > _KNEES_UP * leg
+    knees_up = float(np.median(knees)) - body.floor > NUMBERS.knees_up * leg
     ways = body.positions[:, list(forks)].mean(axis=1) - body.positions[:, hips]
     has_long_legs = _are_long(leg, ways)
 
     def is_leg(foot: int) -> bool:
         share = float(low[foot].mean())
-        on_ground = rest.ends[foot][0, 2] < rest.floor + _ON_GROUND * leg and share > _SEEN * often
+        on_ground = (
+            rest.ends[foot][0, 2] < rest.floor + NUMBERS.on_ground * leg
+            and share > NUMBERS.seen_on_ground * often
+        )
         if stands and (on_ground or _is_upright(trunk)):
             return bool(on_ground)
-        as_often = share > _AS_OFTEN * often
-        may_crawl = has_long_legs or lengths[foot] <= _AS_LONG * leg
+        as_often = share > NUMBERS.as_often * often
+        may_crawl = has_long_legs or lengths[foot] <= NUMBERS.foreleg_length * leg
         return bool(clips) and as_often and knees_up and not may_crawl
 
     return {foot: fork for foot, fork in joints.items() if fork == hips or is_leg(foot)}
@@ -69,7 +58,7 @@ def leave_out_arms(
 
 def _are_long(leg: float, ways: np.ndarray) -> bool:
     """Return whether legs of a length are those of people, by the ways (F, 3) along the trunk."""
-    return leg > _LONG_LEGS * float(np.median(np.linalg.norm(ways, axis=-1)))
+    return leg > NUMBERS.long_legs * float(np.median(np.linalg.norm(ways, axis=-1)))
 
 
 def _measure_length(body: SampledBody, foot: int, limb: dict[str, int]) -> float:
@@ -95,10 +84,12 @@ def _stands_at_rest(
     for thigh, end, path in legs:
         way = end[0] - rest[0, thigh]
         length, usual = float(np.linalg.norm(way)), moving[:, thigh, 2] - path[:, 2]
-        leads_down = -way[2] > np.cos(_STANDING) * length > 0.0
-        is_lowest = end[0, 2] < floor + _ON_GROUND * length
-        along = float(way @ trunk) > np.cos(_OFF_TRUNK) * length * float(np.linalg.norm(trunk))
-        as_high = -way[2] > _AS_HIGH * float(np.median(usual))
+        leads_down = -way[2] > np.cos(NUMBERS.standing) * length > 0.0
+        is_lowest = end[0, 2] < floor + NUMBERS.on_ground * length
+        along = float(way @ trunk) > np.cos(NUMBERS.off_trunk) * length * float(
+            np.linalg.norm(trunk)
+        )
+        as_high = -way[2] > NUMBERS.as_high * float(np.median(usual))
         if not (leads_down and is_lowest and as_high) or along:
             return False
     return True
@@ -106,7 +97,7 @@ def _stands_at_rest(
 
 def _is_upright(trunk: np.ndarray) -> bool:
     """Return whether the way (3,) from the hips to the shoulders leads up."""
-    return float(trunk[2]) > np.cos(_UPRIGHT) * float(np.linalg.norm(trunk))
+    return float(trunk[2]) > np.cos(NUMBERS.upright_trunk) * float(np.linalg.norm(trunk))
 
 
 def stands_on_wrists(
@@ -138,10 +129,10 @@ def stands_on_wrists(
         return False
     shown = rest if stands else moving
     ways = shown[:, shoulders].mean(axis=1) - shown[:, hips]
-    is_level = ways[:, 2] < np.cos(_UPRIGHT) * np.linalg.norm(ways, axis=-1)
+    is_level = ways[:, 2] < np.cos(NUMBERS.upright_trunk) * np.linalg.norm(ways, axis=-1)
     over_ground = shown[..., 2] - shown[:, feet, 2].min(axis=1, keepdims=True)
     wrist, shoulder, knee, thigh = (
         over_ground[:, bones].mean(axis=1) for bones in (wrists, shoulders, knees, thighs)
     )
-    stand = is_level & (knee > _KNEES_UP * thigh) & (wrist < _WRIST * shoulder)
+    stand = is_level & (knee > NUMBERS.knees_up * thigh) & (wrist < NUMBERS.paw_height * shoulder)
     return bool(np.mean(stand) > 0.5)

@@ -17,20 +17,10 @@ from ..motion.clip import Clip
 from ..skeleton.bone_names import split_side
 from ..skeleton.skeleton import Skeleton
 from .forelegs import leave_out_arms
+from .numbers import NUMBERS
 from .published_rigs import LEG_PARTS
 from .sampled_body import SampledBody, crop_middles, estimate_facing, find_velocities
 from .trunk_search import UNLIKE, compare_ways, find_upper_body, measure_way
-
-# shares of the body's height
-_REACH = 0.1  # a chain whose end comes below reaches the ground
-_LOW = 0.2  # bones below belong to a foot
-_ON_BONE = 0.1  # of a bone's length: what is no farther away lies on it
-# of a leg's length: thigh and shin are longer, a hip joint before them is shorter
-_LONG_SEGMENT, _NO_LENGTH = 0.2, 0.005
-_STRAIGHT = np.radians(3.0)  # a joint that never bends more belongs to a twist bone, not to a knee
-_BLADE = (
-    0.8  # of the first segment's length: a longer third one begins a foot below a shoulder blade
-)
 
 
 def label_legs(sides: Iterable[str]) -> list[str]:
@@ -61,7 +51,8 @@ def find_roles_by_shape(skeleton: Skeleton, clips: Sequence[Clip]) -> dict[str, 
     joints = {
         foot: fork
         for foot, fork in forks.items()
-        if fork is not None and np.median(body.positions[:, fork, 2]) > _LOW * body.height
+        if fork is not None
+        and np.median(body.positions[:, fork, 2]) > NUMBERS.foot_low * body.height
     }
     joints = _leave_out_tails(body, joints)
     hips = min(joints.values(), key=skeleton.get_depth, default=None)
@@ -95,7 +86,7 @@ def _lift_hips(body: SampledBody, hips: int, joints: dict[int, int]) -> int:
     """Return the bone from which legs and spine branch, if a pelvis carries the legs alone."""
     skeleton = body.skeleton
     legs = {bone for foot in joints for bone in skeleton.get_chain_to_root(foot)}
-    height = np.median(body.positions[:, hips, 2]) + _LOW * body.height
+    height = np.median(body.positions[:, hips, 2]) + NUMBERS.foot_low * body.height
     for bone in skeleton.get_chain_to_root(hips):
         below = {
             other
@@ -110,9 +101,9 @@ def _lift_hips(body: SampledBody, hips: int, joints: dict[int, int]) -> int:
 
 def _find_feet(body: SampledBody) -> list[int]:
     """Return the last bone of every leg; of several toes and a heel, the one farthest out."""
-    skeleton, ends, reach = body.skeleton, body.ends, _REACH * body.height
+    skeleton, ends, reach = body.skeleton, body.ends, NUMBERS.leg_reach * body.height
     grounded = [bone for bone, end in ends.items() if np.percentile(end[:, 2], 20) < reach]
-    is_low = np.median(body.positions[..., 2], axis=0) < _LOW * body.height
+    is_low = np.median(body.positions[..., 2], axis=0) < NUMBERS.foot_low * body.height
     twists = [bone for bone in grounded if _lies_on_bone(body, bone)]
     if any(is_low[skeleton.parents[bone]] for bone in twists):
         twists = []  # feet have none: these are copies of all bones, as of a control rig
@@ -140,7 +131,7 @@ def _lies_on_bone(body: SampledBody, bone: int) -> bool:
             continue
         share = np.clip(np.sum(end * way, axis=-1) / length**2, 0.0, 1.0)
         aside = np.linalg.norm(end - share[:, None] * way, axis=-1)
-        if np.median(aside / length) < _ON_BONE:
+        if np.median(aside / length) < NUMBERS.on_bone:
             return True
     return False
 
@@ -201,7 +192,7 @@ def _find_leg_bones(body: SampledBody, fork: int, foot: int, is_upper: bool) -> 
         points = points[:, :-1]
     # of bones without a length, the last one carries what is below
     lengths = np.median(np.linalg.norm(np.diff(points, axis=1), axis=-1), axis=0)
-    long = np.append(lengths > _NO_LENGTH * lengths.sum(), True)
+    long = np.append(lengths > NUMBERS.no_length * lengths.sum(), True)
     long[len(chain) - 1 :] = True
     points, chain = points[:, long], [bone for bone, own in zip(chain, long, strict=False) if own]
     joints = _find_bends(points)
@@ -222,14 +213,14 @@ def _find_bends(points: np.ndarray) -> list[int]:
     before, after = segments[:, :-1], segments[:, 1:]
     across = np.linalg.norm(np.cross(before, after), axis=-1)
     angle = np.arctan2(across, np.sum(before * after, axis=-1))
-    bends = np.flatnonzero(angle.max(axis=0) > _STRAIGHT) + 1
+    bends = np.flatnonzero(angle.max(axis=0) > NUMBERS.straight) + 1
     return [0, *bends.tolist(), points.shape[1] - 1]
 
 
 def _find_first_long_pair(points: np.ndarray) -> int | None:
     """Return the index of the first of two consecutive long segments; None if there are none."""
     lengths = np.median(np.linalg.norm(np.diff(points, axis=1), axis=-1), axis=0)
-    long = lengths > _LONG_SEGMENT * lengths.sum()
+    long = lengths > NUMBERS.long_segment * lengths.sum()
     return next((i for i in range(len(long) - 1) if long[i] and long[i + 1]), None)
 
 
@@ -239,7 +230,7 @@ def _count_blades(points: np.ndarray) -> int:
     Without it there are still three segments, the third of which is too long for a foot's.
     """
     lengths = np.median(np.linalg.norm(np.diff(points, axis=1), axis=-1), axis=0)
-    return int(len(lengths) > 3 and lengths[2] > _BLADE * lengths[0])
+    return int(len(lengths) > 3 and lengths[2] > NUMBERS.blade * lengths[0])
 
 
 def _assign_sides(

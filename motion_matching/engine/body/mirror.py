@@ -20,20 +20,13 @@ from ..maths.rotations import quat
 from ..motion.clip import Clip
 from ..skeleton.skeleton import Skeleton
 from .bone_pairs import find_bone_pairs
+from .numbers import NUMBERS
 from .rig import Roles, find_roles
 from .sampled_body import sample_frames
 
 _REFLECTION = np.diag([-1.0, 1.0, 1.0])
 # the negative of the reflection in X is the half-turn about X
 _WORLD = np.array([0.0, 1.0, 0.0, 0.0])
-# largest deviation of a symmetric rest pose, as a share of its size
-_SYMMETRIC = 0.02
-# offsets on a rig whose bones share axes up to signs differ less
-_ALIGNED = np.cos(np.radians(0.5))
-# smallest singular value of the mean rotation of a bone that stands still
-_NEVER_TURNS = 1.0 - 1e-6
-# weight of offsets, which decide where a bone points; the average pose only decides its roll
-_FIRM = 1e4
 
 
 @dataclass(frozen=True)
@@ -147,7 +140,10 @@ def _find_rest_axes(
     plane = np.eye(3) - 2.0 * np.outer(normal, normal)
     centre = positions[body].mean(axis=0)
     error = np.linalg.norm((positions - centre) @ plane + centre - positions[pairs], axis=-1)[body]
-    if np.linalg.norm(between, axis=-1).max() < 0.05 * size or error.max() > _SYMMETRIC * size:
+    if (
+        np.linalg.norm(between, axis=-1).max() < 0.05 * size
+        or error.max() > NUMBERS.symmetric * size
+    ):
         return None
     matrices = quat.to_matrix(rotations)
     return np.swapaxes(matrices, -1, -2) @ plane @ matrices[pairs]
@@ -183,7 +179,9 @@ class _Fit:
             parent = int(self.parents[bone])
             above = axes[parent] if parent >= 0 else _REFLECTION
             ours, theirs = self._get_child_offsets(bone)
-            target = self.local[bone].T @ above @ self.local[other] + _FIRM * (ours.T @ theirs)
+            target = self.local[bone].T @ above @ self.local[other] + NUMBERS.firm_offsets * (
+                ours.T @ theirs
+            )
             axes[bone] = self._choose(target, bone == other)
             axes[other] = axes[bone].T
             done |= {bone, other}
@@ -194,7 +192,7 @@ class _Fit:
         axes = axes.copy()
         for bone, above in pairwise(self.above_hips):
             still = self.world[above].T @ _REFLECTION @ self.world[above]
-            if np.linalg.svd(self.world[above], compute_uv=False).min() > _NEVER_TURNS:
+            if np.linalg.svd(self.world[above], compute_uv=False).min() > NUMBERS.never_turns:
                 axes[above] = _find_nearest_orthogonal(still, True)
             else:
                 moving = self.local[bone] @ axes[bone] @ self.local[bone].T
@@ -208,7 +206,7 @@ class _Fit:
             ours, theirs = self._get_child_offsets(bone)
             ours, theirs = ours[ours.any(axis=1)], theirs[ours.any(axis=1)]
             cosines = np.einsum("ci,sij,cj->sc", ours, _SIGNED, theirs)
-            if len(ours) and cosines.min(axis=1).max() < _ALIGNED:
+            if len(ours) and cosines.min(axis=1).max() < NUMBERS.aligned:
                 return _find_nearest_orthogonal
         return _find_nearest_signed
 

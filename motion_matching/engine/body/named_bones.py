@@ -12,13 +12,13 @@ import numpy as np
 from ..motion.clip import Clip
 from ..skeleton.bone_names import cut_side, split_words
 from ..skeleton.skeleton import Skeleton
+from .numbers import NUMBERS
 from .published_rigs import ARM_PARTS, LEG_PARTS, RIGS, list_parts
 from .sampled_body import sample_few_positions
 from .segment_starts import choose_starts, is_copy, walk_down
 
 SIDE_WORDS = {"L": "left", "R": "right", "": "middle"}
 _DEFORM = "DEF-"
-_LEFT = 0.3  # of the body's size: a bone from which legs go farther away belongs to no body
 # what programs put before the names of all bones, and studios behind them
 _PREFIX = re.compile(r"^(?:valvebiped)?bip\d+|^ccbase|^jbip|^mixamorig\d*|^def")
 _SECOND_LIFE = re.compile(r"^m(?=[A-Z])")
@@ -227,7 +227,7 @@ def _is_left(skeleton: Skeleton, clips: Sequence[Clip], bone: int, thighs: Seque
     points = sample_few_positions(skeleton, clips)
     away = np.linalg.norm(points[:, list(thighs)].mean(axis=1) - points[:, bone], axis=-1)
     size = float(np.median(np.ptp(points, axis=1).max(axis=-1)))
-    return float(np.ptp(away)) > _LEFT * size
+    return float(np.ptp(away)) > NUMBERS.body_left * size
 
 
 def _find_bone_below_neck(named: NamedBones, chest: int, hips: int) -> int:

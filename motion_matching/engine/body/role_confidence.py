@@ -11,11 +11,13 @@ from ..skeleton.bone_names import split_side
 from ..skeleton.skeleton import Skeleton
 from .fingers import FINGERS
 from .named_bones import NamedBones
+from .numbers import NUMBERS
 from .published_rigs import ARM_PARTS, LEG_PARTS
 from .sampled_body import measure_bones, sample_few_positions
 
-NAMED, SHAPED, DOUBTFUL = 1.0, 0.6, 0.4
-_UNEVEN = 0.25  # share in which the lengths of both sides' parts may differ
+NAMED = NUMBERS.named
+SHAPED = NUMBERS.shaped
+DOUBTFUL = NUMBERS.doubtful
 
 
 def rate_roles(
@@ -74,6 +76,6 @@ def _find_uneven(
         if other == role or other not in chains:
             continue
         ours, theirs = (float(np.sum(lengths[list(part)])) for part in (chain, chains[other]))
-        if abs(ours - theirs) > _UNEVEN * max(ours, theirs) + 1e-3:
+        if abs(ours - theirs) > NUMBERS.doubtful_lengths * max(ours, theirs) + 1e-3:
             uneven |= {role, other}
     return uneven

@@ -11,10 +11,7 @@ import numpy as np
 from ..maths.rotations import quat
 from ..motion.clip import Clip
 from ..skeleton.skeleton import Skeleton
-
-_MOST_FRAMES = 4000
-_MOST_CLIPS = 40
-_FEW_CLIPS, _FEW_FRAMES = 10, 20  # that show how long bones are, and which lie in a line
+from .numbers import NUMBERS
 
 
 def sample_frames(
@@ -46,10 +43,10 @@ def sample_frames(
 
 def sample_few_positions(skeleton: Skeleton, clips: Sequence[Clip]) -> np.ndarray:
     """Return world positions (F, B, 3) in a few frames of clips, or at rest without clips."""
-    few = [clip for clip in clips if clip.frame_count][:_FEW_CLIPS]
+    few = [clip for clip in clips if clip.frame_count][: NUMBERS.length_clips]
     if not few:
         return skeleton.compute_rest_world()[1][None]
-    steps = [-(-clip.frame_count // _FEW_FRAMES) for clip in few]
+    steps = [-(-clip.frame_count // NUMBERS.length_frames) for clip in few]
     places, turns = (
         np.concatenate([getattr(c, name)[::step] for c, step in zip(few, steps, strict=True)])
         for name in ("positions", "rotations")
@@ -59,8 +56,8 @@ def sample_few_positions(skeleton: Skeleton, clips: Sequence[Clip]) -> np.ndarra
 
 def crop_middles(clips: Sequence[Clip]) -> list[Clip]:
     """Return the middles of some of the clips, no more frames than are needed."""
-    chosen = clips[:: max(1, len(clips) // _MOST_CLIPS)]
-    share = max(2, _MOST_FRAMES // len(chosen))
+    chosen = clips[:: max(1, len(clips) // NUMBERS.sampled_clips)]
+    share = max(2, NUMBERS.sampled_frames // len(chosen))
     starts = [max(0, (clip.frame_count - share) // 2) for clip in chosen]
     return [clip.crop(start, start + share) for clip, start in zip(chosen, starts, strict=True)]
 

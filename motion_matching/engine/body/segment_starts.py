@@ -10,9 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..skeleton.skeleton import Skeleton
-
-_ASIDE = 0.1  # of a segment's length: a bone that is no farther off it is a piece of it
-_SAME_PLACE = 0.01  # of a segment's length: bones that are no farther off lie in one place
+from .numbers import NUMBERS
 
 
 def find_segment_start(
@@ -30,7 +28,7 @@ def find_segment_start(
             break
         if above is not None:
             length = _measure_distance(points, bone, below)
-            if _measure_distance(points, bone, above) <= _SAME_PLACE * length:
+            if _measure_distance(points, bone, above) <= NUMBERS.segment_place * length:
                 break
         start = bone
     return start
@@ -68,7 +66,9 @@ def _lies_between(points: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> b
     squares = np.maximum(np.sum(ways * ways, axis=-1), 1e-12)
     shares = np.sum(here * ways, axis=-1) / squares
     aside = np.linalg.norm(here - shares[:, None] * ways, axis=-1) / np.sqrt(squares)
-    return bool(_SAME_PLACE < np.median(shares) < 1.0 and np.median(aside) < _ASIDE)
+    return bool(
+        NUMBERS.segment_place < np.median(shares) < 1.0 and np.median(aside) < NUMBERS.segment_aside
+    )
 
 
 def _measure_distance(points: np.ndarray, one: int, two: int) -> float:

@@ -19,18 +19,11 @@ from ..motion.clip import Clip
 from ..motion.conforming import find_sliding_bones, has_same_offsets, reorder
 from ..skeleton.skeleton import Skeleton
 from .limbs import Limbs, find_limbs
+from .numbers import NUMBERS
 from .rig import Roles, find_hips_forward, find_roles
 from .toe_ends import add_toe_ends, find_toe_ends, use_toe_ends
 
-_MOST_FRAMES = 3000  # that are looked at
-_ARMS_DOWN = 0.5  # radians of posture that arms to the sides are worth
-_OUT = np.radians([25.0, 110.0])  # off the vertical: arms that are held to the sides
-_UPRIGHT = np.radians(35.0)  # that legs and trunk of a stance may lean at most
-_FOUND = 0.8  # score up to which a pose is a T- or A-pose
-_ARM_DROP = np.radians(40.0)  # of the arms of an A-pose, below the horizontal
-_FOOT_DROP = np.radians(25.0)  # of a foot from the ankle to the toe joint
-# of the lowest joint of a foot above the ground, as a share of the leg's length
-_TOE_HEIGHT, _ANKLE_HEIGHT = 0.03, 0.1
+_OUT = np.array(NUMBERS.arms_out)
 
 
 @dataclass(frozen=True)
@@ -74,7 +67,7 @@ def find_stance(clips: Sequence[Clip]) -> Stance | None:
     if not np.isfinite(scores[best]):
         return None
     worlds, heads = (part[best].astype(np.float64) for part in (poses.worlds, poses.heads))
-    if limbs and scores[best] > _FOUND:
+    if limbs and scores[best] > NUMBERS.stance_score:
         worlds, heads = _straighten(skeleton, limbs, worlds, heads, ahead[best])
     height = 0.0 if ends else _measure_toe_height(poses, roles, heads)
     stands = _stand(clips, roles, (worlds, heads), ahead[best], height)
@@ -97,7 +90,7 @@ def _choose_alike(clips: Sequence[Clip]) -> list[Clip]:
 def _collect_poses(clips: Sequence[Clip]) -> _Poses:
     """Return the skeleton's pose without rotations, and frames of all clips with their ends."""
     skeleton = clips[0].skeleton
-    step = max(1, sum(clip.frame_count for clip in clips) // _MOST_FRAMES)
+    step = max(1, sum(clip.frame_count for clip in clips) // NUMBERS.stance_frames)
     rotations, positions = [skeleton.rest_rotations[None]], [skeleton.rest_positions[None]]
     for clip in clips:
         rows = np.unique(np.append(np.arange(0, clip.frame_count, step), clip.frame_count - 1))
@@ -133,12 +126,12 @@ def _rate(poses: _Poses, limbs: Limbs, ahead: np.ndarray) -> np.ndarray:
         aside = np.sum(quat.normalize_vectors(reach) * side * left, axis=-1)
         straight = _measure_angle(lower - upper, hand - lower) < 0.5
         out = straight & (off > _OUT[0]) & (off < _OUT[1]) & (aside > 0.9 * np.sin(off))
-        arms = arms + np.where(out, 0.1 * np.abs(off - np.pi / 2), _ARMS_DOWN + 0.3 * off)
+        arms = arms + np.where(out, 0.1 * np.abs(off - np.pi / 2), NUMBERS.arms_down + 0.3 * off)
         hands.append(hand - heads[:, roles.hips])
     mirrored = hands[1] - 2.0 * np.sum(hands[1] * left, axis=-1, keepdims=True) * left
     odd = np.linalg.norm(hands[0] - mirrored, axis=-1)
     score = trunk + bent + arms + (uneven + odd) / np.maximum(size, 1e-6)
-    return np.where(leaning < _UPRIGHT, score, np.inf)
+    return np.where(leaning < NUMBERS.stance_lean, score, np.inf)
 
 
 def _rate_legs(poses: _Poses, roles: Roles, ahead: np.ndarray) -> np.ndarray:
@@ -154,7 +147,7 @@ def _rate_legs(poses: _Poses, roles: Roles, ahead: np.ndarray) -> np.ndarray:
         lean = _measure_angle(thigh - foot, up)
         leaning = np.maximum(leaning, lean)
         score = score + lean + 0.1 * _measure_angle(thigh - shin, shin - foot)
-    return np.where(leaning < _UPRIGHT, score, np.inf)
+    return np.where(leaning < NUMBERS.stance_lean, score, np.inf)
 
 
 def _measure_angle(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -174,13 +167,13 @@ def _straighten(
     left = np.cross(up, ahead)
     roles = limbs.roles
     aims = [(roles.hips, limbs.neck or limbs.head, up)]
-    foot = np.cos(_FOOT_DROP) * ahead - np.sin(_FOOT_DROP) * up
+    foot = np.cos(NUMBERS.foot_drop) * ahead - np.sin(NUMBERS.foot_drop) * up
     for leg in roles.legs:
         aims += [(leg.thigh, leg.shin, -up), (leg.shin, leg.foot, -up)]
         aims += [(leg.foot, leg.toe, foot)] if leg.has_toe else []
     aims += [(limbs.neck, limbs.head, up)] if limbs.neck is not None else []
     for arm, side in zip(limbs.arms, (1.0, -1.0), strict=True):
-        aside = side * np.cos(_ARM_DROP) * left - np.sin(_ARM_DROP) * up
+        aside = side * np.cos(NUMBERS.arm_drop) * left - np.sin(NUMBERS.arm_drop) * up
         aims += [(arm.upper, arm.lower, aside), (arm.lower, arm.hand, aside)]
     worlds, heads = worlds.copy(), heads.copy()
     for bone, end, direction in aims:
@@ -239,7 +232,7 @@ def _measure_toe_height(poses: _Poses, roles: Roles, heads: np.ndarray) -> float
     Files usually have the ground at zero; if feet never come near it, a usual height is returned.
     """
     toes, leg = [leg.toe for leg in roles.legs], roles.legs[0]
-    usual = _TOE_HEIGHT if leg.has_toe else _ANKLE_HEIGHT
+    usual = NUMBERS.toe_height if leg.has_toe else NUMBERS.ankle_height
     usual *= float(np.linalg.norm(heads[leg.foot] - heads[leg.thigh]))
     low = float(np.percentile(poses.heads[1:, toes, 2].min(axis=1), 10))
     return low if 0.5 * usual < low < 2.0 * usual else usual

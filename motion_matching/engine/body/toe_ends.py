@@ -18,15 +18,11 @@ from ..motion.clip import Clip
 from ..motion.contacts import is_person
 from ..skeleton.bone_names import make_unique_names
 from ..skeleton.skeleton import Skeleton
+from .numbers import NUMBERS
 from .rig import Roles
 from .sampled_body import sample_frames
 
-_ABOVE = 0.06  # of the leg's length: a joint that stands higher above its end is no toe
-_STANDING = 5  # percentile of heights at which a leg stands
-_LOW = 20  # percentile of heights below which an end may rest on the ground
-_STILL = 0.7  # of the joint's speed there: an end that moves faster hangs in the air
 _SUFFIX = "_end"
-_USUAL_LEGS = (0.5, 1.0)  # metres from thigh to toe for which distances are those of people
 
 Offset = tuple[float, float, float]
 
@@ -45,7 +41,7 @@ def find_toe_ends(skeleton: Skeleton, clips: Sequence[Clip], roles: Roles) -> di
     for leg, pair, length in zip(roles.legs, pairs, lengths.tolist(), strict=True):
         if skeleton.get_children(leg.toe):
             continue
-        ticks = count_frames(fps, MOMENT * min(1.0, np.sqrt(length / _USUAL_LEGS[0])))
+        ticks = count_frames(fps, MOMENT * min(1.0, np.sqrt(length / NUMBERS.usual_legs[0])))
         stands, lowest = _find_end(skeleton, leg.toe, positions, rotations, length, ticks)
         if stands:
             standing_pairs.add(pair)
@@ -73,11 +69,11 @@ def _find_end(
         if bone != toe:
             continue
         end = joint + quat.mul_vec(rotations[:, toe], np.array(offset))
-        height = float(np.percentile(end[:, 2], _STANDING))
-        above = np.percentile(joint[:, 2], _STANDING) - height
+        height = float(np.percentile(end[:, 2], NUMBERS.standing_heights))
+        above = np.percentile(joint[:, 2], NUMBERS.standing_heights) - height
         if height < lowest[0] and above > 0.0:
             lowest = height, offset
-        if height < stands[0] and above > _ABOVE * length and _rests(end, joint, ticks):
+        if height < stands[0] and above > NUMBERS.toe_above * length and _rests(end, joint, ticks):
             stands = height, offset
     return stands[1], lowest[1]
 
@@ -88,12 +84,12 @@ def _rests(end: np.ndarray, joint: np.ndarray, ticks: int) -> bool:
     Files without end sites and bones drawn anyhow have ends that no ground has met. Speeds are
     those over some `ticks`.
     """
-    low = end[ticks:, 2] <= np.percentile(end[:, 2], _LOW)
+    low = end[ticks:, 2] <= np.percentile(end[:, 2], NUMBERS.resting_heights)
     if not low.any():
         return True
     ways = (np.linalg.norm(path[ticks:] - path[:-ticks], axis=1)[low] for path in (end, joint))
     of_end, of_joint = (float(np.median(way)) for way in ways)
-    return of_end <= _STILL * of_joint
+    return of_end <= NUMBERS.toe_still * of_joint
 
 
 def measure_leg_lengths(positions: np.ndarray, roles: Roles) -> np.ndarray:
@@ -105,7 +101,11 @@ def measure_leg_lengths(positions: np.ndarray, roles: Roles) -> np.ndarray:
 def measure_size(skeleton: Skeleton, roles: Roles) -> float:
     """Return how large a creature is by its legs: 1 for people, and for dogs as for children."""
     lengths = measure_leg_lengths(skeleton.compute_rest_world()[1][None], roles)
-    return 1.0 if is_person(lengths) else float(np.mean(lengths / np.clip(lengths, *_USUAL_LEGS)))
+    return (
+        1.0
+        if is_person(lengths)
+        else float(np.mean(lengths / np.clip(lengths, *NUMBERS.usual_legs)))
+    )
 
 
 def add_toe_ends(clip: Clip, ends: dict[int, tuple[float, float, float]]) -> Clip:

@@ -7,13 +7,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from ..maths.rotations import quat
+from .numbers import NUMBERS
 from .sampled_body import SampledBody
 
-UNLIKE = 0.1  # of a limb's length: bones of a pair of limbs differ by less, those of a tail by more
-_LONG_BRANCH = 0.25  # of the body's height: an arm is longer, a lock of hair or a coat-tail rarely
-_APART = 0.02  # of the body's height: twins are farther from the middle
-_UNEVEN = 0.5  # of the distance between twins: so far their middle may be aside
-_STILL = np.radians(0.1)  # a leaf that never turns more only marks the tip of a chain
+UNLIKE = NUMBERS.unlike_pair
 
 
 def find_upper_body(
@@ -75,8 +72,12 @@ def _cut_at_twins(
         ways = (measure_way(body, fork, one) for one in (end, other))
         aside = [_measure_side(body, fork, one[shared:], left) for one in (chain, beside)]
         apart = abs(aside[0] - aside[1])
-        is_even = abs(aside[0] + aside[1]) < _UNEVEN * apart
-        if apart > 2.0 * _APART * body.height and is_even and compare_ways(*ways) < UNLIKE:
+        is_even = abs(aside[0] + aside[1]) < NUMBERS.twins_uneven * apart
+        if (
+            apart > 2.0 * NUMBERS.twins_apart * body.height
+            and is_even
+            and compare_ways(*ways) < UNLIKE
+        ):
             kept = shared
     return chain[:kept]
 
@@ -109,7 +110,7 @@ def _is_tip(body: SampledBody, bone: int) -> bool:
     if parent < 0 or body.skeleton.get_children(parent) != [bone] or bone not in body.ends:
         return False
     turns = quat.angle_between(body.local[:, bone], body.local[:1, bone])
-    return len(turns) > 1 and float(turns.max()) < _STILL
+    return len(turns) > 1 and float(turns.max()) < NUMBERS.leaf_still
 
 
 def _count_long_branches(body: SampledBody, bone: int, chain: Sequence[int]) -> int:
@@ -120,5 +121,5 @@ def _count_long_branches(body: SampledBody, bone: int, chain: Sequence[int]) -> 
             reach = {child: 0.0}
             for lower in body.skeleton.get_descendants(child):
                 reach[lower] = reach[int(body.skeleton.parents[lower])] + float(body.lengths[lower])
-            count += max(reach.values()) > _LONG_BRANCH * body.height
+            count += max(reach.values()) > NUMBERS.long_branch * body.height
     return count

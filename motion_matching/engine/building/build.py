@@ -41,10 +41,9 @@ from ..sources.reel import (
 from ..sources.skeletons import Character, share_skeleton
 from ..sources.sources import TEMPOS, Source
 from .assembly import assemble
+from .numbers import NUMBERS
 from .unmended import EXAMINED
 
-_MIN_FRAMES = 5
-_MIN_LOOP_FRAMES = 4  # the last frame, which repeats the first, included
 _NO_TRACK = GroundTrack(np.empty((0, 2)), np.empty(0))
 
 
@@ -321,7 +320,7 @@ def _make_parts(
     for source, clip, cycle, tempo in played:
         step = _compute_step(source, clip, fps, settings.speed * tempo)
         resampled = resample(clip, fps, step * fps / clip.fps)
-        needed = _MIN_LOOP_FRAMES if source.loop else max(horizon, _MIN_FRAMES)
+        needed = NUMBERS.least_loop_frames if source.loop else max(horizon, NUMBERS.least_frames)
         if resampled.frame_count >= needed:
             count = clip.frame_count
             floor = source.get_floor()
@@ -333,7 +332,7 @@ def _make_parts(
             reason = f"it has {frames} and needs at least {needed}"
             skipped.append(BuildNote(source.name, reason, "short"))
     if not parts:
-        needed = max(horizon, _MIN_FRAMES)
+        needed = max(horizon, NUMBERS.least_frames)
         raise DatabaseError(
             f"Every source is shorter than {needed} frames ({needed / fps:.2g} s), the least that "
             "can be used; add longer clips."

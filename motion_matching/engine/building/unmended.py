@@ -12,8 +12,8 @@ from ..mending.mending import describe_unmended
 from ..motion.clip import Clip
 from ..sources.climbs import is_off_zero
 from ..sources.reel import BuildNote
+from .numbers import NUMBERS
 
-_MOST_FRAMES = 1000  # of a database whose feet are looked at
 EXAMINED = "examined"  # among the settings of a database that was mended, or keeps what is wrong
 
 
@@ -52,7 +52,7 @@ def _find_floor(database: Database) -> BuildNote | None:
     frames = np.flatnonzero(contacts.any(axis=1))
     if not len(frames):
         return None
-    frames = frames[:: max(len(frames) // _MOST_FRAMES, 1)]
+    frames = frames[:: max(len(frames) // NUMBERS.unmended_frames, 1)]
     poses = np.asarray(database.poses[frames])
     heights = database.skeleton.compute_bone_positions(bones, poses)[..., 2][contacts[frames]]
     lengths = measure_leg_lengths(database.skeleton.compute_rest_world()[1][None], database.roles)

@@ -30,6 +30,7 @@ from .features.features import (
 )
 from .features.motion_table import MotionTable, differentiate
 from .limits import measure_peaks
+from .numbers import NUMBERS
 from .tags.tags import MOST_FRAMES, NO_ENTRY, NO_USE, RESERVED_TAGS, find_source_frame
 
 Derived = TypeVar("Derived")
@@ -38,7 +39,6 @@ FORMAT = "motion-matching database"
 VERSION = 1
 LOWEST_RATE, HIGHEST_RATE = 1, 1000  # frames per second
 _MOST_TAGS = 32  # bits
-_UNIT_TOLERANCE = 0.01  # by which the length of a rotation may differ from 1
 
 
 @dataclass(frozen=True)
@@ -567,7 +567,7 @@ def _check_skeleton(parents: np.ndarray, rotations: np.ndarray) -> None:
     """Raise EntryError unless all bones are below bone 0, with unit rotations at rest."""
     if len(parents) < 2 or parents[0] != -1 or parents[1:].min() < 0:
         raise EntryError("bones are not below the simulation bone")
-    if np.abs(np.linalg.norm(rotations, axis=-1) - 1.0).max() > _UNIT_TOLERANCE:
+    if np.abs(np.linalg.norm(rotations, axis=-1) - 1.0).max() > NUMBERS.unit_tolerance:
         raise EntryError("bones have no rotation at rest")
 
 

@@ -14,20 +14,13 @@ from ..body.toe_ends import measure_leg_lengths
 from ..motion.contacts import is_person
 from ..performance.settings import WALK_TO_RUN
 from ..skeleton.skeleton import Skeleton
-
-_LEG = 0.9  # metres from thigh to toe, of people who change at WALK_TO_RUN
-# share of the time for which feet stand that walk, of many legs and of two, of which toes count;
-# of those that run, they stand less
-_DUTY, _DUTY_OF_TOES = 0.5, 0.4
-_NEAR = 2.0  # factor by which footfalls may shift the limit
-_ENOUGH = 1.0  # seconds of either gait
-_ALIKE = 0.1  # share of what parts the gaits by which limits may be worse than the best
+from .numbers import NUMBERS
 
 
 def measure_pace(skeleton: Skeleton, roles: Roles) -> float:
     """Return the factor from speeds of people to those of a creature of this size: 1 for people."""
     lengths = measure_leg_lengths(skeleton.compute_rest_world()[1][None], roles)
-    return 1.0 if is_person(lengths) else float(np.sqrt(np.mean(lengths) / _LEG))
+    return 1.0 if is_person(lengths) else float(np.sqrt(np.mean(lengths) / NUMBERS.person_leg))
 
 
 def find_walk_to_run(pace: float, speed: np.ndarray, contacts: np.ndarray, fps: float) -> float:
@@ -43,12 +36,12 @@ def find_walk_to_run(pace: float, speed: np.ndarray, contacts: np.ndarray, fps: 
     if pace == 1.0 or not len(speed):
         return limit
     order = np.argsort(speed)
-    duty = _DUTY if contacts.shape[1] > 2 else _DUTY_OF_TOES
+    duty = NUMBERS.duty if contacts.shape[1] > 2 else NUMBERS.duty_of_toes
     surplus = np.cumsum(contacts.mean(axis=1)[order] - duty)
     # walking frames below count for a limit, and so do running ones above
     score = 2.0 * surplus - surplus[-1]
-    sorted_speed, enough = speed[order], round(_ENOUGH * fps)
-    least, most = limit * min(pace, 1.0) / _NEAR, limit * _NEAR
+    sorted_speed, enough = speed[order], round(NUMBERS.enough * fps)
+    least, most = limit * min(pace, 1.0) / NUMBERS.limit_shift, limit * NUMBERS.limit_shift
     near = (sorted_speed > least) & (sorted_speed < most)
     best = int(np.argmax(np.where(near, score, -np.inf)))
     walks, runs = surplus[best], surplus[-1] - surplus[best]
@@ -56,5 +49,5 @@ def find_walk_to_run(pace: float, speed: np.ndarray, contacts: np.ndarray, fps: 
         all_walk = len(order) > enough and len(order) - int(np.argmax(surplus)) < enough
         return max(limit, min(most, float(sorted_speed[-1]))) if all_walk else limit
     # in the middle of the speeds that hardly occur
-    as_good = sorted_speed[near & (score > score[best] - _ALIKE * (walks - runs))]
+    as_good = sorted_speed[near & (score > score[best] - NUMBERS.limits_alike * (walks - runs))]
     return float(np.sqrt(as_good[0] * as_good[-1]))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-_BLOCK = 64  # frames that share a peak, so that other tags need not read all of them
-_CHUNK = 32 * _BLOCK  # frames that are measured at a time
+from .numbers import NUMBERS
+
+_CHUNK = NUMBERS.peaks_at_once * NUMBERS.frames_of_a_peak
 
 
 def measure_limits(
@@ -17,7 +18,7 @@ def measure_limits(
     others, the `peaks` of `measure_peaks` hold.
     """
     steps = unused[:-1] | unused[1:]
-    edges = np.arange(0, len(steps), _BLOCK)
+    edges = np.arange(0, len(steps), NUMBERS.frames_of_a_peak)
     counts, sizes = np.add.reduceat(steps, edges, dtype=int), np.diff(edges, append=len(steps))
     largest = np.where((counts == 0)[:, None, None], peaks, np.float32(0.0)).max(axis=0)
     for block in np.flatnonzero((counts > 0) & (counts < sizes)).tolist():
@@ -32,7 +33,9 @@ def measure_peaks(velocities: np.ndarray, stops: np.ndarray) -> np.ndarray:
     peaks = []
     for start in range(0, len(velocities) - 1, _CHUNK):
         squares = _compute_squares(velocities, stops, start, start + _CHUNK)
-        peaks.append(np.maximum.reduceat(squares, range(0, len(squares), _BLOCK), axis=0))
+        peaks.append(
+            np.maximum.reduceat(squares, range(0, len(squares), NUMBERS.frames_of_a_peak), axis=0)
+        )
     return np.concatenate(peaks)
 
 

@@ -12,14 +12,11 @@ from ..maths.along_time import find_runs
 from ..motion.rest import AT_REST
 from ..performance.settings import Speeds
 from .database import Database
+from .numbers import NUMBERS
 from .tags.tags import PREFER
 
-TURNING = 1.0  # rad/s from which the character turns: the sway of walking and running stays below
+TURNING = NUMBERS.turning
 DIRECTIONS = ("forward", "side", "back")
-_FULL_SPEED_PERCENTILE = 50.0  # of the speeds in a direction, taken as its full speed
-_ENOUGH_SECONDS = 1.0
-_CREEPS = 0.03  # m/s, of people: what is slower stands
-_SPEED_TOLERANCE = 1.1  # factor by which a speed may exceed the fastest in the data
 
 
 def measure_speeds(database: Database) -> tuple[Speeds, Speeds]:
@@ -31,12 +28,12 @@ def measure_speeds(database: Database) -> tuple[Speeds, Speeds]:
     top speed.
     """
     speed, sectors = _split_by_direction(database)
-    enough = _ENOUGH_SECONDS * database.fps
+    enough = NUMBERS.enough * database.fps
 
     def measure_full_speed(frames: np.ndarray) -> float:
         if len(chosen := speed[frames]) < enough:
             return 0.0
-        return float(np.percentile(chosen, _FULL_SPEED_PERCENTILE))
+        return float(np.percentile(chosen, NUMBERS.full_speed))
 
     limit, least = database.walk_to_run, AT_REST.moving * database.pace
     walks, runs = (speed >= least) & (speed < limit), speed >= limit
@@ -52,7 +49,7 @@ def measure_speeds(database: Database) -> tuple[Speeds, Speeds]:
 def _measure_creeping(database: Database) -> float:
     """Return the top speed of creatures of another size than people's, which may be slow; or 0."""
     top = measure_top_speeds(database).forward if database.pace != 1.0 else 0.0
-    return top if top > _CREEPS * database.pace else 0.0
+    return top if top > NUMBERS.creeps * database.pace else 0.0
 
 
 def measure_strafing(database: Database) -> bool:
@@ -87,7 +84,7 @@ def find_missing_speeds(database: Database, speeds: Speeds) -> list[dict[str, An
 def measure_top_speeds(database: Database) -> Speeds:
     """Return the speed in m/s that at least a second of frames reaches in each direction, or 0."""
     speed, sectors = _split_by_direction(database)
-    enough = round(_ENOUGH_SECONDS * database.fps)
+    enough = round(NUMBERS.enough * database.fps)
     found = (speed[sector] for sector in sectors)
     return Speeds(
         *(float(np.partition(s, -enough)[-enough]) if len(s) >= enough else 0.0 for s in found)
@@ -96,7 +93,7 @@ def measure_top_speeds(database: Database) -> Speeds:
 
 def is_in_data(speed: float, fastest: float) -> bool:
     """Return whether the fastest motion reaches a speed, or nearly; standing is always there."""
-    return speed <= _SPEED_TOLERANCE * max(fastest, AT_REST.moving)
+    return speed <= NUMBERS.speed_tolerance * max(fastest, AT_REST.moving)
 
 
 def classify_direction(x: float, y: float) -> str:

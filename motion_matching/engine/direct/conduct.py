@@ -12,14 +12,10 @@ from ..control.rollout import Take
 from ..maths.along_time import find_runs
 from .footage.footage import Footage
 from .limbs.body_parts import get_part_places
+from .numbers import NUMBERS
 from .obstacles.body_clearance import BodyDepths
 from .obstacles.obstruction import Obstruction
-from .search.frame_costs import CROUCHED
 from .shot.shot import HIPS, Mark, Shot
-
-_LONGEST_DIP = 0.5  # seconds that hips may be as low as in a crouch, as they are in a stumble
-_ASKED_AROUND = 1.0  # seconds on both sides of a moment of a source in which it decides on hips
-_FOOT_STEPS = 0.1  # metres that a foot of people's size moves if it steps, and not just shifts
 
 
 class Conduct:
@@ -35,8 +31,8 @@ class Conduct:
         hips = take.skeleton.compute_bone_positions([database.roles.hips], take.poses)[:, 0, 2]
         self._heights = hips - take.poses[:, 2, 0]
         usual = float(np.median(get_part_places(footage, HIPS)[:, 2])) * footage.size
-        low = (self._heights < CROUCHED * usual) & ~_find_asked(shot, take)
-        longest = round(_LONGEST_DIP * take.fps)
+        low = (self._heights < NUMBERS.crouched * usual) & ~_find_asked(shot, take)
+        longest = round(NUMBERS.longest_dip * take.fps)
         self._low = np.zeros(take.frame_count, bool)
         for start, stop in find_runs(low).tolist():
             self._low[start:stop] = stop - start > longest
@@ -65,7 +61,7 @@ class Conduct:
             self._toes, self._take.poses[first : last + 1]
         )
         moved = float(np.linalg.norm((toes - toes[:1])[..., :2], axis=-1).max(initial=0.0))
-        return moved if moved > _FOOT_STEPS * self._size else 0.0
+        return moved if moved > NUMBERS.foot_steps * self._size else 0.0
 
     def to_json(self) -> dict[str, Any]:
         """Return all that is wrong in the take as JSON data."""
@@ -101,13 +97,13 @@ def _find_asked(shot: Shot, take: Take) -> np.ndarray:
     tagged = [*shot.list_tags(), (shot.seconds, frozenset[str]())]
     for (start, tags), (stop, _) in itertools.pairwise(tagged):
         if tags:
-            result |= (t >= start - _ASKED_AROUND) & (t <= stop + _ASKED_AROUND)
+            result |= (t >= start - NUMBERS.asked_around) & (t <= stop + NUMBERS.asked_around)
     return result
 
 
 def _get_decided(mark: Mark) -> float:
     """Return how many seconds around a mark it decides on the height of the hips."""
     if mark.frame is not None:
-        return max(_ASKED_AROUND, mark.pose_fade)
+        return max(NUMBERS.asked_around, mark.pose_fade)
     of_hips = mark.part == HIPS and mark.height is not None
-    return mark.pose_fade + _ASKED_AROUND if mark.pose is not None or of_hips else 0.0
+    return mark.pose_fade + NUMBERS.asked_around if mark.pose is not None or of_hips else 0.0

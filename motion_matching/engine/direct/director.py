@@ -28,13 +28,15 @@ from .limbs.body_parts import place_roots, pose_hips, put_parts_back
 from .limbs.limb_marks import is_leg, reach_marks
 from .limbs.mark_poses import lay_poses, list_poses, plant_feet
 from .limbs.standing_places import stand_beside
+from .numbers import NUMBERS
+from .objective import COSTS
 from .obstacles.blocked import stop_before_obstacles
 from .obstacles.obstruction import Obstruction
 from .outcomes import report_shot
 from .play.part_tracks import follow_take, has_parts, track_parts
 from .play.playing import play
 from .play.seams import put_piece
-from .search.beam import MOST_TURNED, Beam, SearchStart, ShotPlan, Wanted
+from .search.beam import Beam, SearchStart, ShotPlan, Wanted
 from .search.conflicts import find_conflict, free_mark
 from .search.frame_costs import collect_wishes
 from .search.guide import Guide, make_guide
@@ -44,13 +46,8 @@ from .shot_checks import check_shot
 from .sketch import Sketch, find_changed_span
 
 _Told = TypeVar("_Told")  # what a closing tells besides
-TAKE_STATES, PREVIEW_STATES = 320, 80  # kept by the search
-_EXTRA = 0.5  # seconds searched beyond the end, as a take may run ahead of its plan
-_AROUND = 4.0  # seconds on both sides of a missed mark
-_PINNED = 4  # ticks on both sides of a piece at which it has to be as before
-_CONTEXT = 3.0  # seconds on both sides with which a piece is played
-_SHORTEST = 1.0  # seconds of a piece
-_CLOSINGS = 2  # more of them, on where the take has parts; then they are there to the millimetre
+TAKE_STATES = NUMBERS.take_states
+PREVIEW_STATES = NUMBERS.preview_states
 
 
 class _Attempt(NamedTuple):
@@ -60,8 +57,7 @@ class _Attempt(NamedTuple):
     most_turned: float
 
 
-# a mark is often missed because the guide's headings between marks are wrong
-_ATTEMPTS = (_Attempt(2, 1e3), _Attempt(3, 0.5), _Attempt(3, MOST_TURNED))
+_ATTEMPTS = tuple(map(_Attempt, NUMBERS.wider, COSTS.most_heading_again))
 
 
 @dataclass(frozen=True)
@@ -274,7 +270,7 @@ class Director:
         """Return what `close` returns of the anchors, which follow the parts of each closing."""
         anchors: Sequence[Anchor] = track_parts(task.anchors, plan, self.footage, self.settings)
         result = close(anchors)
-        for _ in range(_CLOSINGS if has_parts(anchors) else 0):
+        for _ in range(NUMBERS.part_closings if has_parts(anchors) else 0):
             anchors = self._follow(task, anchors, plan, result[0])
             result = close(anchors)
         return result
@@ -285,12 +281,12 @@ class Director:
         """Return the same, closed once on the anchors that are wanted."""
         begin_and_end = revised.begin, revised.end
         first, last = (int(np.searchsorted(closed.plan_ticks, at)) for at in begin_and_end)
-        count, lead = len(closed.rate), _PINNED
+        count, lead = len(closed.rate), NUMBERS.pinned_ticks
         low, high = max(first - lead, 0), min(last + lead, count)
         ticks = closed.plan_ticks
         origin = int(ticks[low])
         way = compute_way(self.footage, revised.plan, task.guide.way[0])
-        way = way[origin : int(ticks[high - 1]) + round(_EXTRA * self.footage.fps) + 2]
+        way = way[origin : int(ticks[high - 1]) + round(NUMBERS.extra * self.footage.fps) + 2]
         turn = closed.places[low, 2] - way[0, 2]
         places = planar.rotate(way[:, :2] - way[0, :2], turn) + closed.places[low, :2]
         aligned = np.column_stack([places, way[:, 2] + turn])
@@ -332,7 +328,7 @@ class Director:
     ) -> Take:
         """Return the take with the new ticks of a span, played with what is around it."""
         first, last = span
-        count, around = done.take.frame_count, round(_CONTEXT * self.footage.fps)
+        count, around = done.take.frame_count, round(NUMBERS.play_context * self.footage.fps)
         low, high = max(first - around, 0), min(last + around, count)
         origin = int(closed.plan_ticks[low])
         own = ShotPlan(plan.frames[origin:], plan.jumps[origin:].copy(), plan.cost)
@@ -400,7 +396,7 @@ class Director:
         return Obstruction.from_shot(shot, self.settings.collision_radius)
 
     def _search(self, task: _Task, states: int, progress: ReportShare | None) -> ShotPlan:
-        extended = task.plan_guide.extend(round(_EXTRA * task.guide.fps))
+        extended = task.plan_guide.extend(round(NUMBERS.extra * task.guide.fps))
         beam = Beam(self.footage, self.table, extended, task.wanted, states)
         return beam.search(self._find_start(task), progress)
 
@@ -442,7 +438,7 @@ class Director:
         self, task: _Task, solved: _Solution, attempt: _Attempt, states: int
     ) -> _Solution:
         """Return the same with those pieces searched again that miss fewer marks then."""
-        around, last = round(_AROUND * task.guide.fps), task.guide.tick_count - 1
+        around, last = round(NUMBERS.search_around * task.guide.fps), task.guide.tick_count - 1
         spans = [
             (max(first, 0), min(stop, last))
             for first, stop in _merge([(tick - around, tick + around) for tick in solved.missed])
@@ -491,10 +487,10 @@ def _check_piece(guide: Guide, before: Guide, start: float, stop: float, seconds
             f"The shot is {seconds:g} s long now, and was not when it was directed; direct all of "
             "it again."
         )
-    if not 0.0 <= start < stop <= seconds or stop - start < _SHORTEST:
+    if not 0.0 <= start < stop <= seconds or stop - start < NUMBERS.shortest_piece:
         raise SettingsError(
             f"The range from {start:g} s to {stop:g} s cannot be directed anew; give one of at "
-            f"least {_SHORTEST:g} s within the {seconds:g} s of the shot."
+            f"least {NUMBERS.shortest_piece:g} s within the {seconds:g} s of the shot."
         )
 
 

@@ -15,15 +15,11 @@ from .footage.footage import Footage
 from .limbs.body_parts import find_bone, name_part
 from .limbs.mark_poses import measure_pose
 from .limbs.palms import measure_palm
+from .numbers import NUMBERS
 from .obstacles.obstruction import Obstruction
 from .obstacles.routing import find_route
 from .search.reach import compute_reach, find_before
 from .shot.shot import Mark, Shot
-
-_AROUND = 1.0  # seconds around a mark in which it may be passed
-_STRETCHED = 0.1  # metres up to which a limb that misses its height is just too short
-_CLOSE = 0.9  # share of the data's fastest from which on a way is too fast
-_LEANT_OVER = 0.75  # metres from an obstacle within which a limb is led over it from beside it
 
 
 @dataclass(frozen=True)
@@ -117,7 +113,7 @@ class MarkMeasures:
     def _report_palm(self, mark: Mark, result: dict[str, Any]) -> list[str]:
         away, problem = measure_palm(self.take, mark)
         result["palm_error"] = None if away is None else round_off(away)
-        is_elsewhere = result["place_error"] > _STRETCHED * self.footage.size
+        is_elsewhere = result["place_error"] > NUMBERS.too_short * self.footage.size
         return [] if not problem or (is_elsewhere and away is not None) else [problem]
 
     def _list_of_way(self, mark: Mark, tick: int) -> list[str]:
@@ -143,7 +139,7 @@ class MarkMeasures:
         """
         aside, above = self._measure_held(mark, tick)
         away = np.hypot(aside, above)
-        most, name, near = float(away.max()), name_part(mark), _STRETCHED * self.footage.size
+        most, name, near = float(away.max()), name_part(mark), NUMBERS.too_short * self.footage.size
         if away[0] <= mark.tolerance < most:
             return most, (
                 f"the {name} is up to {most:.2f} m from its mark while that is held; hold it for "
@@ -176,7 +172,7 @@ class MarkMeasures:
 
     def _find_pass(self, mark: Mark, tick: int) -> float:
         """Return how much later the take passes nearest to a mark, in seconds."""
-        around = round(_AROUND * self.take.fps)
+        around = round(NUMBERS.passed_around * self.take.fps)
         first = max(tick - around, 0)
         places = self._find_places(mark) if mark.is_of_part else self.take.character
         away = places[first : tick + around + 1, :2] - mark.position
@@ -196,7 +192,7 @@ class MarkMeasures:
                 f"{gap:.1f} m, or move the mark"
             )
         over = float(self.obstruction.measure_distances(goal[None])[0])
-        if not mark.is_limb or over > _LEANT_OVER * self.footage.size or self._is_far(mark):
+        if not mark.is_limb or over > NUMBERS.leant_over * self.footage.size or self._is_far(mark):
             return ""
         if mark.height is not None and (deep := self._measure_inside(mark)) > mark.tolerance:
             return (
@@ -223,7 +219,7 @@ class MarkMeasures:
             return False
         wanted = float(np.hypot(mark.position[0] - place[0], mark.position[1] - place[1]))
         reach = compute_reach(self.footage, seconds / self.footage.pace)
-        return wanted > _CLOSE * reach.metres * self.footage.size
+        return wanted > NUMBERS.too_fast * reach.metres * self.footage.size
 
     def _explain_place(self, mark: Mark, away: float) -> str:
         """Say why a place is missed: the data's motion that comes nearest, and what to do."""

@@ -14,16 +14,12 @@ from .fit.closing import Closed
 from .footage.footage import Footage
 from .footage.jump_table import JumpTable, find_runner_up
 from .mark_outcomes import MarkMeasures, conclude, round_off
+from .numbers import NUMBERS
 from .obstacles.obstruction import Obstruction
 from .search.beam import ShotPlan
 from .search.guide import sample_path
 from .search.side_steps import is_short_of_side_steps
 from .shot.shot import KeptJump, Shot, Tempo, TimedPath
-
-_PATH_MEAN, _PATH_USUAL, _PATH_MOST = 0.01, 0.025, 0.1  # metres: mean, in 95 %, and at most
-_PATH_FACING = np.radians(9.0)  # in 95 %
-_TEMPO = 0.5  # share of a change of tempo from which on it is met
-_KEPT = 1.5  # ticks by which a jump that is kept may be earlier or later
 
 
 def report_shot(
@@ -115,12 +111,16 @@ def report_path(
         advice = (
             "it goes sideways, and there are hardly any side steps that fast: add clips of them"
         )
-    if far.mean() > _PATH_MEAN or usual > _PATH_USUAL or far.max() > _PATH_MOST:
+    if (
+        far.mean() > NUMBERS.path_mean
+        or usual > NUMBERS.path_usual
+        or far.max() > NUMBERS.path_most
+    ):
         problems.append(
             f"the path is missed by {far.mean():.2f} m on average and {far.max():.2f} m at most; "
             f"{advice}"
         )
-    if facing > _PATH_FACING:
+    if facing > NUMBERS.path_facing:
         text = f"the heading is up to {np.degrees(facing):.0f}° off in 95 % of it"
         problems.append(text if problems else f"{text}; {advice}")
     problems += conduct.list_problems(first, last) if conduct else []
@@ -141,7 +141,7 @@ def _report_tempo(tempo: Tempo, closed: Closed, fps: float) -> dict[str, Any]:
     first, stop = round(tempo.start * fps), round(tempo.stop * fps)
     rate = float(closed.rate[first : max(stop, first + 1)].mean())
     problems = []
-    if (rate - 1.0) * (tempo.rate - 1.0) < _TEMPO * (tempo.rate - 1.0) ** 2:
+    if (rate - 1.0) * (tempo.rate - 1.0) < NUMBERS.tempo_met * (tempo.rate - 1.0) ** 2:
         problems.append(
             f"the motion from {tempo.start:g} s to {tempo.stop:g} s is played {rate:.2f} times as "
             "fast, because the marks in it leave no more; move them, or make the range longer"
@@ -161,7 +161,7 @@ def _report_kept(
     late = (ticks / take.fps - jump.time).tolist()
     nearest = min(late, key=abs, default=None)
     problems = []
-    if nearest is None or abs(nearest) > _KEPT / take.fps:
+    if nearest is None or abs(nearest) > NUMBERS.kept_ticks / take.fps:
         problems.append(
             f"the jump to '{jump.target}' is not made at {jump.time:g} s, because what is asked "
             "for around it leaves no time; move that, or unpin the jump"

@@ -15,12 +15,9 @@ from ..maths.along_time import find_runs
 from .fit.closing import Closed
 from .footage.footage import Footage
 from .limbs.body_parts import get_part_places
+from .numbers import NUMBERS
 from .search.beam import ShotPlan
 from .shot.shot import Mark, Shot
-
-_AROUND, _FARTHEST = 4.0, 10.0  # seconds on both sides of a change: at least, and at most
-_BEYOND = 1.0  # seconds beyond the marks before and after
-_MOST = 0.5  # share of a shot from which on all of it is searched
 
 
 @dataclass(frozen=True)
@@ -84,11 +81,19 @@ def find_changed_span(before: Shot, after: Shot) -> tuple[float, float] | None:
     first = min(mark.time for pair in changed for mark in pair)
     last = max(mark.time + mark.hold for pair in changed for mark in pair)
     others = [a for a, b in pairs if a == b and a.is_place]
-    earlier = max((m.time for m in others if m.time < first), default=0.0) - _BEYOND
+    earlier = max((m.time for m in others if m.time < first), default=0.0) - NUMBERS.change_beyond
     later = min((m.time + m.hold for m in others if m.time > last), default=after.seconds)
-    start = max(min(max(earlier, first - _FARTHEST), first - _AROUND), 0.0)
-    stop = min(max(min(later + _BEYOND, last + _FARTHEST), last + _AROUND), after.seconds)
-    return None if stop - start > _MOST * after.seconds else (start, stop)
+    start = max(
+        min(max(earlier, first - NUMBERS.change_around), first - NUMBERS.search_around), 0.0
+    )
+    stop = min(
+        max(
+            min(later + NUMBERS.change_beyond, last + NUMBERS.change_around),
+            last + NUMBERS.search_around,
+        ),
+        after.seconds,
+    )
+    return None if stop - start > NUMBERS.change_share * after.seconds else (start, stop)
 
 
 def _leave_out(shot: Shot) -> Shot:

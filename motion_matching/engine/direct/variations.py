@@ -15,12 +15,8 @@ from ..database.database import Database
 from ..errors import SettingsError
 from ..progress import ReportShare, report_part
 from .director import TAKE_STATES, Directed, Director
+from .numbers import NUMBERS
 from .shot.shot import MOST_VARIATIONS, Shot
-
-_TRIES = 3  # seeds that are tried for each variation
-_SAME = 0.5  # seconds of a clip within which two takes show the same
-_OTHER_FRAMES = 0.5  # share of the time in which takes that differ show other frames
-_APART = 0.25  # metres between ways that differ, on average, for a character of people's size
 
 
 class Difference(NamedTuple):
@@ -32,7 +28,7 @@ class Difference(NamedTuple):
 
 def measure_difference(a: Take, b: Take, database: Database) -> Difference:
     """Return how much two takes of as many ticks differ. Ways are compared tick by tick."""
-    near = np.abs(a.frames.astype(int) - b.frames) <= _SAME * database.fps
+    near = np.abs(a.frames.astype(int) - b.frames) <= NUMBERS.same_moment_shown * database.fps
     near &= database.range_of_frame[a.frames] == database.range_of_frame[b.frames]
     apart = np.linalg.norm(a.character[:, :2] - b.character[:, :2], axis=1)
     return Difference(1.0 - float(near.mean()), float(apart.mean()))
@@ -58,7 +54,7 @@ def find_variations(
             f"{count} variations are asked for; give a whole number from 1 to {MOST_VARIATIONS}."
         )
     found: list[Directed] = []
-    for tried, seed in enumerate(range(shot.seed, shot.seed + _TRIES * count)):
+    for tried, seed in enumerate(range(shot.seed, shot.seed + NUMBERS.seeds_tried * count)):
         if len(found) == count:
             break
         whole = count + tried - len(found)
@@ -82,7 +78,9 @@ def _compare(done: Directed, found: list[Directed], director: Director) -> Diffe
 def _rate(difference: Difference, director: Director) -> float:
     """Return how large a difference is; from 1 on, people see another take."""
     size = director.footage.size
-    return max(difference.frames / _OTHER_FRAMES, difference.apart / (_APART * size))
+    return max(
+        difference.frames / NUMBERS.other_frames, difference.apart / (NUMBERS.ways_apart * size)
+    )
 
 
 def _is_new(done: Directed, found: list[Directed], least: Difference, director: Director) -> bool:

@@ -8,8 +8,11 @@ from pathlib import Path
 
 from ..errors import SettingsError
 from ..files import file_paths
+from .numbers import NUMBERS
 
-WIDTH, HEIGHT, MARGIN = 560.0, 520.0, 50.0
+WIDTH = NUMBERS.width
+HEIGHT = NUMBERS.height
+MARGIN = NUMBERS.margin
 _STYLE = (
     "text{font:12px sans-serif;fill:#222}.big{font-size:15px;font-weight:bold}"
     ".small{font-size:10px}polyline{fill:none;stroke-width:1;opacity:.5}"

@@ -23,13 +23,14 @@ from .coverage.strands import sample_evenly
 from .maps import field_map
 from .maps.field_map import FieldMap
 from .maps.pose_map import PoseMap
+from .numbers import NUMBERS
 from .pictures import HEIGHT, MARGIN, WIDTH, make_label, make_picture, write_pictures
 
 Array = np.ndarray
-METRE = 60.0  # units of the picture
+METRE = NUMBERS.metre
 _DATA_COLOUR, _OBJECT_COLOUR = "#3b6ea8", "#e08a1e"  # as in histograms
-MAX_STRANDS, MAX_POSES = 800, 2000
-_LINE_LENGTH = 80  # characters of a line of what to capture next
+MAX_STRANDS = NUMBERS.strands_drawn
+MAX_POSES = NUMBERS.poses_drawn
 
 
 def save(
@@ -141,7 +142,9 @@ def _draw_coverage(covered: Coverage) -> str:
 def _draw_captures(captures: Sequence[str]) -> str:
     """Draw the whole list of what to capture next; a longer list is smaller."""
     bullet, indent = "\N{BULLET} ", "\N{FIGURE SPACE} "
-    wrap = textwrap.TextWrapper(_LINE_LENGTH, initial_indent=bullet, subsequent_indent=indent).wrap
+    wrap = textwrap.TextWrapper(
+        NUMBERS.line_length, initial_indent=bullet, subsequent_indent=indent
+    ).wrap
     texts = captures or ["nothing that the controller asks for is missing"]
     lines = [line for text in texts for line in wrap(text)]
     step = min((HEIGHT - 2.4 * MARGIN) / len(lines), 15.0)

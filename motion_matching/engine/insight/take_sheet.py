@@ -14,6 +14,7 @@ import numpy as np
 
 from ..control.rollout import Take
 from ..maths.rotations import quat
+from .numbers import NUMBERS
 from .raster import Colour, draw_line, make_paper, write_png
 
 Array = np.ndarray
@@ -22,20 +23,12 @@ DESIRED: Colour = (240, 140, 30)
 ACTUAL: Colour = (0, 150, 130)
 OTHER: Colour = (120, 80, 210)  # of a second take
 OBSTACLE: Colour = (120, 130, 145)
-_PLAN = 0.4  # of the width is the view from above
-_SLIM, _BROAD = 0.5, 2.0  # width of a picture of a body for its height, at least and at most
-_MARGIN = 0.04  # of the sheet's height
-_NEAR, _FAR = 30.0, 170.0  # grey of the body's nearest and farthest parts
-_SEEN = (-0.5, 1.0)  # seconds of the way that are drawn below a body
-_SHAPES = 10  # frames from which the shape of a body is measured
-_STEPS = 400  # of a path, at most: lines of a long take would take long
-_AZIMUTH, _ELEVATION = np.radians(30.0), np.radians(18.0)  # of the view: to the front's left, above
-_RIGHT = np.array([np.cos(_AZIMUTH), np.sin(_AZIMUTH), 0.0])
+_RIGHT = np.array([np.cos(NUMBERS.azimuth), np.sin(NUMBERS.azimuth), 0.0])
 _BACK = np.array(
     [
-        np.cos(_ELEVATION) * np.sin(_AZIMUTH),
-        -np.cos(_ELEVATION) * np.cos(_AZIMUTH),
-        np.sin(_ELEVATION),
+        np.cos(NUMBERS.elevation) * np.sin(NUMBERS.azimuth),
+        -np.cos(NUMBERS.elevation) * np.cos(NUMBERS.azimuth),
+        np.sin(NUMBERS.elevation),
     ]
 )
 _UP = np.cross(_BACK, _RIGHT)
@@ -49,7 +42,7 @@ def save_sheet(takes: Sequence[Take], path: Path, size: tuple[int, int] = SIZE) 
 def draw_sheet(takes: Sequence[Take], size: tuple[int, int]) -> Array:
     """Return a picture (H, W, 3) of a take, or of two: their ways together, bodies in turn."""
     width, height = size
-    picture, plan = make_paper(width, height), round(_PLAN * width)
+    picture, plan = make_paper(width, height), round(NUMBERS.plan_width * width)
     rows = 3 if len(takes) == 1 else 2
     edges = np.linspace(0, height, len(takes) * rows + 1).round().astype(int)
     columns = max(1, round((width - plan) / (_measure_shape(takes[0]) * edges[1])))
@@ -79,10 +72,10 @@ def _choose_frames(take: Take, count: int) -> Array:
 
 def _measure_shape(take: Take) -> float:
     """Return how wide a picture of the body has to be for its height."""
-    lines = _find_lines(take, _choose_frames(take, _SHAPES))
+    lines = _find_lines(take, _choose_frames(take, NUMBERS.shape_frames))
     lines = lines - lines.mean(axis=(1, 2), keepdims=True)
     across, up = np.abs(lines @ _RIGHT).max(), np.abs(lines @ _UP).max()
-    return float(np.clip(across / up, _SLIM, _BROAD))
+    return float(np.clip(across / up, NUMBERS.slim, NUMBERS.broad))
 
 
 def _draw_plan(picture: Array, takes: Sequence[Take], frames: Sequence[Array]) -> None:
@@ -90,7 +83,7 @@ def _draw_plan(picture: Array, takes: Sequence[Take], frames: Sequence[Array]) -
     desired = [compute_desired_path(take) for take in takes]
     actual = [take.character[:, :2] for take in takes]
     points = np.concatenate([*desired, *actual])
-    room = np.array(picture.shape[1::-1]) * (1.0 - 4.0 * _MARGIN)
+    room = np.array(picture.shape[1::-1]) * (1.0 - 4.0 * NUMBERS.sheet_margin)
     scale = float((room / np.maximum(np.ptp(points, axis=0), 0.5)).min())
     middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
 
@@ -111,7 +104,7 @@ def _draw_plan(picture: Array, takes: Sequence[Take], frames: Sequence[Array]) -
 
 def _draw_track(picture: Array, points: Array, colour: Colour, half: float = 1.3) -> None:
     """Draw a line through points (N, 2) in pixels."""
-    points = points[:: max(len(points) // _STEPS, 1)]
+    points = points[:: max(len(points) // NUMBERS.path_lines, 1)]
     for start, end in pairwise(points):
         draw_line(picture, start, end, colour, half)
 
@@ -124,13 +117,15 @@ def _draw_bodies(cells: Sequence[Array], take: Take, frames: Array, colour: Colo
     lines -= ground[:, None, None]
     across, up, depth = lines @ _RIGHT, lines @ _UP, (lines @ _BACK).mean(axis=-1)
     height, width, _ = cells[0].shape
-    margin = _MARGIN * height
+    margin = NUMBERS.sheet_margin * height
     tall, wide = up.max() - min(up.min(), 0.0), 2.0 * np.abs(across).max()
     scale = min((height - 3.0 * margin) / tall, (width - 2.0 * margin) / wide)
     foot = np.array([0.5 * width, height - 1.5 * margin + scale * min(up.min(), 0.0)])
     ways = (compute_desired_path(take), DESIRED, 2.5), (take.character[:, :2], colour, 1.3)
-    begin, end = (round(seconds * take.fps) for seconds in _SEEN)
-    shades = np.interp(depth, (depth.min(), depth.max()), (_FAR, _NEAR)).astype(int)
+    begin, end = (round(seconds * take.fps) for seconds in NUMBERS.way_seen)
+    shades = np.interp(
+        depth, (depth.min(), depth.max()), (NUMBERS.far_grey, NUMBERS.near_grey)
+    ).astype(int)
     for number, (cell, frame) in enumerate(zip(cells, frames.tolist(), strict=True)):
         for way, shade, half in ways:
             near = way[max(frame + begin, 0) : frame + end] - ground[number, :2]

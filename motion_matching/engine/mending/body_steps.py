@@ -9,9 +9,7 @@ import numpy as np
 from ..maths.rotations import quat
 from ..motion.clip import Clip
 from ..motion.conforming import find_sliding_bones
-
-_CHUNK = 4096  # frames whose bones are in memory at a time
-_MOST_FRAMES = 200  # of a clip that its size is measured on
+from .numbers import NUMBERS
 
 
 @dataclass(frozen=True)
@@ -45,8 +43,8 @@ def measure_steps(clip: Clip) -> BodySteps:
     """Measure the steps of a clip of two frames or more."""
     weights, size = _weigh_bones(clip)
     steps, changes = [], []
-    for start in range(0, clip.frame_count - 1, _CHUNK):
-        part = clip.crop(max(start - 1, 0), start + _CHUNK + 1)
+    for start in range(0, clip.frame_count - 1, NUMBERS.frames_at_once):
+        part = clip.crop(max(start - 1, 0), start + NUMBERS.frames_at_once + 1)
         ways = np.diff(part.compute_world()[1].astype(np.float64), axis=0)
         steps.append(_average(ways[1 if start else 0 :], weights))
         changes.append(_average(np.diff(ways, axis=0), weights))
@@ -58,7 +56,7 @@ def _weigh_bones(clip: Clip) -> tuple[np.ndarray, float]:
 
     Bones that slide in their parents, as hips below a root, have no length.
     """
-    sample = slice(None, None, max(clip.frame_count // _MOST_FRAMES, 1))
+    sample = slice(None, None, max(clip.frame_count // NUMBERS.size_frames, 1))
     positions, rotations = clip.positions[sample], clip.rotations[sample]
     lengths = np.linalg.norm(np.median(positions, axis=0), axis=-1).astype(np.float64)
     lengths[find_sliding_bones(clip)] = 0.0

@@ -9,9 +9,9 @@ from typing import NamedTuple
 from ..motion.clip import Clip
 from ..sources.reel import KEPT_FRAMES, BuildNote
 from ..sources.sources import Source
+from .numbers import NUMBERS
 from .source_doctor import Finding, examine, mend
 
-_MOST_NAMED = 3  # ranges of frames in a sentence
 # what was done, can be done, or is done unless frames are kept, about one frame and about several
 _DEEDS = {
     "cut": ("so it was left out", "so they were left out"),
@@ -225,8 +225,8 @@ def _describe_alike(name: str, alike: Sequence[Finding], frames: _Frames) -> str
 def _format_frames(ranges: Iterable[tuple[int, int]], count: int) -> str:
     """Return ranges of `count` frames as text, with the plural of what stands before it."""
     listed = [f"{first}" if first == last else f"{first} to {last}" for first, last in ranges]
-    more = len(listed) - _MOST_NAMED
-    text = ", ".join(listed[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    more = len(listed) - NUMBERS.ranges_named
+    text = ", ".join(listed[: NUMBERS.ranges_named]) + (f" and {more} more" if more > 0 else "")
     return f"{'' if count == 1 else 's'} {text}"
 
 

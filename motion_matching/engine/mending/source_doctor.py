@@ -18,21 +18,7 @@ from ..maths.along_time import find_runs
 from ..maths.rotations import quat
 from ..motion.clip import Clip
 from .body_steps import BodySteps, measure_steps
-
-# a leap is farther than each of these; measured from what the frames on both sides foretell
-_LEAP_DISTANCE = 0.06  # of the size of the body: clean captures stay below 0.03 from 30 to 120 fps
-_LEAP_ACCELERATION = 80.0  # m/s² of the whole body, 8 times a fall's; captured runs have 40
-_LEAP_CONTRAST = 5.0  # times the upper quartile of the clip: motion of one kind varies by 2 to 4
-_UPPER_QUARTILE = 75
-_END_SECONDS = 0.25  # a piece before the first or after the last leap that is as short is no motion
-_GAP_SECONDS = 0.1  # frames that are lost for so long are filled: a body goes on nearly straight
-_LEAPS_PER_SECOND = 2.0  # more are how a clip is animated, in steps, and no fault in it
-_LEAP_COUNT = 4  # leaps that a clip of any length may have
-# frozen motion
-_MOVING_SPEED = 0.5  # m/s of the whole body of people's size before and after it; idling is slower
-_STILL_SHARE = 0.02  # of the steps before and after; repeated frames differ by rounding alone
-_FROZEN_SHARE = 0.2  # share of a clip; more are poses that are held on purpose
-_PERSON_SIZE = 1.7  # metres, to which speeds are scaled
+from .numbers import NUMBERS
 
 
 class Finding(NamedTuple):
@@ -113,10 +99,10 @@ def _find_aliens(clip: Clip, steps: BodySteps) -> list[Finding]:
     count = clip.frame_count
     if not len(leaps):
         return []
-    if len(leaps) > max(_LEAP_COUNT, _LEAPS_PER_SECOND * clip.duration):
+    if len(leaps) > max(NUMBERS.leaps_anyway, NUMBERS.leaps_a_second * clip.duration):
         return [Finding("stepped", 0, count, "")]
     edges = [0, *(leaps + 1).tolist(), count]
-    shortest = _END_SECONDS * clip.fps
+    shortest = NUMBERS.short_end * clip.fps
     lengths = np.diff(edges)
     is_motion = lengths > min(shortest, lengths.max() - 1)
     kept = np.flatnonzero(is_motion)
@@ -132,10 +118,10 @@ def _find_aliens(clip: Clip, steps: BodySteps) -> list[Finding]:
         if start == stop:
             found.append(Finding("leap", start, start, "split", far))
             continue
-        joins = far < _LEAP_DISTANCE * steps.size + (stop - start + 1) * steps.get_usual(
+        joins = far < NUMBERS.leap_distance * steps.size + (stop - start + 1) * steps.get_usual(
             start, stop
         )
-        short = stop - start <= max(_GAP_SECONDS * clip.fps, 1)
+        short = stop - start <= max(NUMBERS.filled_gap * clip.fps, 1)
         way = float(steps.steps[start - 1])
         if joins and short:
             found.append(Finding("glitch", start, stop, "fill", way))
@@ -164,9 +150,9 @@ def _find_leaps(steps: BodySteps, fps: float) -> np.ndarray:
         np.concatenate([ends, steps.changes]), np.concatenate([steps.changes, ends])
     )
     least = max(
-        _LEAP_DISTANCE * steps.size,
-        _LEAP_ACCELERATION / fps**2,
-        _LEAP_CONTRAST * np.percentile(changes, _UPPER_QUARTILE),
+        NUMBERS.leap_distance * steps.size,
+        NUMBERS.leap_acceleration / fps**2,
+        NUMBERS.leap_contrast * np.percentile(changes, NUMBERS.common_steps),
     )
     return np.flatnonzero(changes > least)
 
@@ -177,22 +163,22 @@ def _find_leaps(steps: BodySteps, fps: float) -> np.ndarray:
 def _find_frozen(steps: BodySteps, fps: float) -> list[Finding]:
     """Return the frames that repeat the one before them while the body moves."""
     way = steps.steps
-    least = _MOVING_SPEED * np.sqrt(steps.size / _PERSON_SIZE) / fps
-    still = way < _STILL_SHARE * least
+    least = NUMBERS.moving_speed * np.sqrt(steps.size / NUMBERS.person_size) / fps
+    still = way < NUMBERS.still * least
     found = []
     for first, last in find_runs(still).tolist():  # steps that are none
         if first == 0 or last == len(way):
             continue
         before, after = way[first - 1], way[last]
-        if min(before, after) < least or way[first:last].max() > _STILL_SHARE * min(before, after):
+        if min(before, after) < least or way[first:last].max() > NUMBERS.still * min(before, after):
             continue
         next_step = way[last + 1] if last + 1 < len(way) else before
         joins = after / (last - first + 1) < 2.0 * max(before, next_step)
-        if last - first <= max(_GAP_SECONDS * fps, 1) and joins:
+        if last - first <= max(NUMBERS.filled_gap * fps, 1) and joins:
             found.append(Finding("repeated", first + 1, last + 1, "fill", float(after)))
         else:
             found.append(Finding("frozen", first + 1, last + 1, "cut", float(after)))
     repeated = sum(finding.stop - finding.start for finding in found)
-    if repeated > _FROZEN_SHARE * len(way):
+    if repeated > NUMBERS.frozen * len(way):
         return [Finding("stepped", 0, len(way) + 1, "")]
     return found

@@ -26,17 +26,7 @@ from .frames.neutral_pose import AHEAD, LEFT, UP, StandingPoses, sample_motion, 
 from .frames.soles import Sole, find_soles
 from .frames.trunk_stance import find_shoulders, find_turns_upright, find_upright_trunk
 from .loose_hips import LoosePelvis
-
-_BENT = np.radians(8.0)  # a joint that is bent more shows its hinge
-_STRAIGHT = 0.98  # cosine of the bend of an elbow in a stretched zero pose
-_NO_FOOT = 0.02  # of the leg's length: a foot that ends sooner has no known end
-_PAW = 0.75  # of the wrist's height: paws end lower where they stand
-_BALL_AHEAD, _BALL_BELOW = 0.15, 0.8  # of the leg's length and of the ankle's height: a usual foot
-_BALL_HEIGHT = 0.025  # of the leg's length, over the ground: that of a usual foot
-_LOWEST, _FLOOR = 10, 0.05  # percentile of heights of planted balls; of the leg's length around it
-_LOW_GROUND = 0.1  # of the leg's length: bodies that reach lower have no ground at zero
-_AWAY = 1e-3  # of the size of a skeleton: bones that are nearer to their rest are there
-_SHOWING = 200  # frames of a clip that show where bones lie
+from .numbers import NUMBERS
 
 
 @dataclass(frozen=True)
@@ -192,7 +182,7 @@ class _Measuring:
         below = skeleton.get_descendants(self.hips)
         if not clips or not below:
             return places
-        steps = [1 + clip.frame_count // _SHOWING for clip in clips]
+        steps = [1 + clip.frame_count // NUMBERS.showing_frames for clip in clips]
         medians = [
             np.median(clip.positions[::step, below], axis=0)
             for clip, step in zip(clips, steps, strict=True)
@@ -200,7 +190,7 @@ class _Measuring:
         usual = places.copy()
         usual[below] = np.median(medians, axis=0)
         away = np.linalg.norm(usual - places, axis=-1)
-        return np.where((away > _AWAY * np.ptp(places))[:, None], usual, places)
+        return np.where((away > NUMBERS.away_from_rest * np.ptp(places))[:, None], usual, places)
 
     def _find_root_place(self) -> np.ndarray:
         places = self.skeleton.compute_rest_world()[1].astype(np.float64)
@@ -258,7 +248,7 @@ class _Measuring:
     def _find_hinge(self, limb: LimbBones, upper: np.ndarray, lower: np.ndarray) -> np.ndarray:
         """Return the axes (F, 3) of knee or elbow, longer the more it is bent."""
         hinge = np.cross(lower, upper)
-        if np.linalg.norm(hinge, axis=-1).max() > np.sin(_BENT):
+        if np.linalg.norm(hinge, axis=-1).max() > np.sin(NUMBERS.bent):
             return hinge
         pole = AHEAD if (limb.kind == "leg") else -AHEAD
         return np.cross(upper, rotate(quat.inv(self.turns), pole))
@@ -281,7 +271,7 @@ class _Measuring:
             for a, b in ((limb.upper, limb.lower), (limb.lower, limb.end))
         )
         at_rest = quat.inv_mul(rotations[limb.end], rotations[limb.lower]).astype(np.float64)
-        if upper @ lower > _STRAIGHT:
+        if upper @ lower > NUMBERS.elbow_straight:
             return at_rest
         turns = quat.inv_mul(self.poses.rotations[:, limb.end], self.poses.rotations[:, limb.lower])
         return average(turns)
@@ -294,7 +284,7 @@ class _Measuring:
         up = up if sole is None else sole.up
         ahead = poses.average_direction(limb.end, AHEAD, name)
         length = float(np.linalg.norm(to_ball))
-        known = length > _NO_FOOT * leg and not self._points_aside(limb, to_ball)
+        known = length > NUMBERS.no_foot * leg and not self._points_aside(limb, to_ball)
         if self.animal and known:  # whose feet stand steeply: like the limb's other segments
             left = poses.average_direction(limb.end, LEFT, name)
             frames[limb.end] = make_frames(to_ball, np.cross(left, to_ball))
@@ -314,7 +304,7 @@ class _Measuring:
         if known:
             return quat.inv_mul_vec(frames[limb.end], to_ball)
         ankle = float(poses.flat[name] @ poses.positions[:, limb.end, 2])
-        return np.array([0.0, _BALL_AHEAD * leg, -_BALL_BELOW * ankle])
+        return np.array([0.0, NUMBERS.ball_ahead * leg, -NUMBERS.ball_below * ankle])
 
     def _points_aside(self, limb: LimbBones, way: np.ndarray) -> bool:
         """Tell whether the last bone of an animal's limb, along a way (3,), ends high above ground.
@@ -325,7 +315,7 @@ class _Measuring:
             return False
         ankle = self.poses.positions[:, limb.end, 2]
         tip = ankle + rotate(self.poses.rotations[:, limb.end], way)[:, 2]
-        return bool(np.median(tip) > _PAW * np.median(ankle))
+        return bool(np.median(tip) > NUMBERS.paw * np.median(ankle))
 
     def _find_way_to_ball(self, limb: LimbBones) -> np.ndarray:
         """Return the way (3,) from the ankle to the ball in the frame of the foot."""
@@ -339,7 +329,7 @@ class _Measuring:
         if self.animal or self.poses.is_rest:
             return {}
         ways = {name: self._find_way_to_ball(self.bones[name]) for name in LEGS}
-        known = {n: way for n, way in ways.items() if np.linalg.norm(way) > _NO_FOOT * leg}
+        known = {n: way for n, way in ways.items() if np.linalg.norm(way) > NUMBERS.no_foot * leg}
         return find_soles(self.poses, self.bones, known, leg)
 
     # stance
@@ -369,11 +359,11 @@ class _Measuring:
         ways = quat.normalize_vectors(np.diff(joints, axis=1))
         heights = ball[weights > 0, 2]
         if not (self.animal or (self.moving is not None and name in self.moving.grounded)):
-            height = float(heights[0]) if poses.is_rest else _BALL_HEIGHT * leg
+            height = float(heights[0]) if poses.is_rest else NUMBERS.ball_height * leg
             height += self._find_low_ground(leg)
             return replace(limb, ball_height=height, stance=weights @ -ways[..., 2])
-        low = np.percentile(heights, _LOWEST)
-        near = heights[np.abs(heights - low) <= _FLOOR * leg]
+        low = np.percentile(heights, NUMBERS.planted_balls)
+        near = heights[np.abs(heights - low) <= NUMBERS.around_floor * leg]
         stance = weights @ -ways[..., 2]
         return replace(limb, ball_height=float(np.median(near)), stance=stance)
 
@@ -381,5 +371,5 @@ class _Measuring:
         """Return the height of the ground below feet that never stand: zero, or far below that."""
         if self.moving is None:
             return 0.0
-        low = float(np.percentile(self.moving.positions[..., 2].min(axis=1), _LOWEST))
-        return low if low < -_LOW_GROUND * leg else 0.0
+        low = float(np.percentile(self.moving.positions[..., 2].min(axis=1), NUMBERS.planted_balls))
+        return low if low < -NUMBERS.low_ground * leg else 0.0

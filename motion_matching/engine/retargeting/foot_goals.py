@@ -8,17 +8,7 @@ from ..maths.along_time import compute_window, compute_windowed_minimum, count_f
 from ..maths.easing import smoothstep
 from ..maths.rotations import quat
 from .frames.frame_axes import get_axis
-
-_EASING = 0.12  # seconds from a contact until a foot in the air follows the leg's directions
-_SAME_FLOOR = 0.015  # of a leg's length: a contact this near to the floor is on it
-_CLEARANCE = 0.5  # of a scaled source's ball in the air: at least this high
-_SMALLER = 0.6  # how much farther than the source's a short foot may be pitched
-_ALIKE, _OTHER = 0.15, 0.4  # logarithms of ratios of feet: pitched not at all, and in full
-_TURNED = np.radians(120.0)  # a foot that is pitched more is nearly upside down
-_MOST_BEND = np.radians(60.0)  # of toes against the foot
-_LIFTED = 0.08  # of a leg's length: toes of a ball that is higher follow the foot
-_STEADY = 0.12  # seconds over which pitches are smoothed
-_DROP = 0.3  # seconds by which hips sink before a foot would be out of reach
+from .numbers import NUMBERS
 
 
 def find_ball_goals(
@@ -32,7 +22,7 @@ def find_ball_goals(
     """
     free = ideal.copy()
     # long feet reach lower on the way from and to the ground
-    free[:, 2] = np.maximum(ideal[:, 2], _CLEARANCE * source[:, 2])
+    free[:, 2] = np.maximum(ideal[:, 2], NUMBERS.clearance * source[:, 2])
     runs = find_runs(planted)
     if not len(runs):
         return free
@@ -40,7 +30,7 @@ def find_ball_goals(
     floors = find_floor_heights(source[:, 2], runs, leg)
     means[:, 2] = floors - _average_runs(source[:, 2:], runs)[:, 0]
     held = source + _hold(means, runs, len(source))
-    away = smoothstep(count_frames_to(planted) / (_EASING * fps))[:, None]
+    away = smoothstep(count_frames_to(planted) / (NUMBERS.contact_ease * fps))[:, None]
     return held + away * (free - held)
 
 
@@ -56,7 +46,7 @@ def find_floor_heights(heights: np.ndarray, runs: np.ndarray, leg: float) -> np.
     Small ones are misses of the floor at zero, others are steps and boxes.
     """
     mean = _average_runs(heights[:, None], runs)[:, 0]
-    return mean * smoothstep(np.abs(mean) / (_SAME_FLOOR * leg) - 1.0)
+    return mean * smoothstep(np.abs(mean) / (NUMBERS.same_floor * leg) - 1.0)
 
 
 def _hold(values: np.ndarray, runs: np.ndarray, count: int) -> np.ndarray:
@@ -73,7 +63,9 @@ def _hold(values: np.ndarray, runs: np.ndarray, count: int) -> np.ndarray:
 def measure_mismatch(ours: float, theirs: float) -> float:
     """Return from 0 to 1 how much two lengths of feet, scaled alike, differ."""
     ratio = abs(float(np.log(max(theirs, 1e-9) / max(ours, 1e-9))))
-    return float(smoothstep((ratio - _ALIKE) / (_OTHER - _ALIKE)))
+    return float(
+        smoothstep((ratio - NUMBERS.feet_alike) / (NUMBERS.feet_other - NUMBERS.feet_alike))
+    )
 
 
 def find_pitch(
@@ -102,13 +94,16 @@ def find_pitch(
     options = (options + np.pi) % (2.0 * np.pi) - np.pi
     turn = np.take_along_axis(options, np.abs(options).argmin(axis=0)[None], axis=0)[0]
     pitch = _measure_pitch(y, z)
-    least, most = np.minimum(-_SMALLER * pitch, pitch), np.maximum(-_SMALLER * pitch, pitch)
+    least, most = (
+        np.minimum(-NUMBERS.smaller_foot * pitch, pitch),
+        np.maximum(-NUMBERS.smaller_foot * pitch, pitch),
+    )
     return np.clip(turn, least, most)
 
 
 def steady_pitch(angles: np.ndarray, fps: float) -> np.ndarray:
     """Return angles (F,) of `find_pitch` that change smoothly."""
-    return smooth(angles, compute_window(_STEADY, fps))
+    return smooth(angles, compute_window(NUMBERS.steady, fps))
 
 
 def bend_toes(foot: np.ndarray, heights: np.ndarray, leg: float) -> np.ndarray:
@@ -117,8 +112,8 @@ def bend_toes(foot: np.ndarray, heights: np.ndarray, leg: float) -> np.ndarray:
     `heights` (F,) are those of its ball over where it stands: in the air toes follow the foot.
     """
     x, y, z = (get_axis(foot, axis) for axis in range(3))
-    near = 1.0 - smoothstep(heights / (_LIFTED * leg))
-    bend = near * np.clip(_measure_pitch(y, z), 0.0, _MOST_BEND)
+    near = 1.0 - smoothstep(heights / (NUMBERS.ball_lifted * leg))
+    bend = near * np.clip(_measure_pitch(y, z), 0.0, NUMBERS.toes_bend)
     return quat.mul(quat.from_angle_axis(bend, x), foot)
 
 
@@ -128,7 +123,9 @@ def _measure_pitch(ahead: np.ndarray, up: np.ndarray) -> np.ndarray:
     It fades out for feet upside down, which are pitched neither way.
     """
     pitch = np.arctan2(-ahead[:, 2], up[:, 2])
-    return pitch * (1.0 - smoothstep((np.abs(pitch) - _TURNED) / (np.pi - _TURNED)))
+    return pitch * (
+        1.0 - smoothstep((np.abs(pitch) - NUMBERS.upside_down) / (np.pi - NUMBERS.upside_down))
+    )
 
 
 def smooth(values: np.ndarray, window: int) -> np.ndarray:
@@ -152,5 +149,5 @@ def ease_drop(drop: np.ndarray, fps: float) -> np.ndarray:
     """Return a smooth curve (F,) that is nowhere below `drop` (F,)."""
     if not drop.any():
         return drop
-    window = compute_window(_DROP, fps)
+    window = compute_window(NUMBERS.hips_drop, fps)
     return smooth(-compute_windowed_minimum(-drop, window), window // 4 * 2 + 1)

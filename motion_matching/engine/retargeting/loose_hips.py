@@ -19,13 +19,7 @@ from ..motion.clip import Clip
 from ..skeleton.skeleton import Skeleton
 from .frames.frame_axes import make_frames
 from .frames.partial_pose import WorldMotion
-
-_LOOSE = (
-    0.04  # of the hips' width: hip joints that move more against their bone are not fixed to it
-)
-_MOVING = 95  # percentile of how far they move: single frames may be broken
-_RAISED = 0.4  # of the hips' width: a joint farther from the line of the hip joints shows a pitch
-_AT_HIPS = 1e-3  # of the hips' width: a bone that is nearer rests at the hips
+from .numbers import NUMBERS
 
 
 @dataclass(frozen=True)
@@ -83,7 +77,7 @@ class LoosePelvis:
     def move_bones_at_hips(self, roles: BodyRoles, skeleton: Skeleton) -> BodyRoles:
         """Return roles in which the spine starts above the hips: what rests there is the pelvis."""
         places = skeleton.compute_rest_world()[1]
-        near = _AT_HIPS * float(np.linalg.norm(places[self.left] - places[self.right]))
+        near = NUMBERS.at_hips * float(np.linalg.norm(places[self.left] - places[self.right]))
         spine, chains = list(roles.chains.get("spine", ())), dict(roles.chains)
         while len(spine) > 1 and np.linalg.norm(places[spine[0]] - places[self.hips]) <= near:
             chains["hips"] = (*chains["hips"], spine.pop(0))
@@ -123,7 +117,7 @@ def _is_loose(clips: Sequence[Clip], hips: int, left: int, right: int) -> bool:
     joined = np.concatenate(heads)
     width = float(np.median(np.linalg.norm(joined[:, 0] - joined[:, 1], axis=-1)))
     away = np.linalg.norm(joined - np.median(joined, axis=0), axis=-1).max(axis=-1)
-    return float(np.percentile(away, _MOVING)) > _LOOSE * width
+    return float(np.percentile(away, NUMBERS.hips_moving)) > NUMBERS.loose_hips * width
 
 
 def _find_joint_above(
@@ -139,5 +133,7 @@ def _find_joint_above(
         float(np.median(np.linalg.norm(np.cross(places[:, b] - places[:, right], across), axis=-1)))
         for b in trunk
     ]
-    far = [bone for bone, reach in zip(trunk, reaches, strict=True) if reach > _RAISED * width]
+    far = [
+        bone for bone, reach in zip(trunk, reaches, strict=True) if reach > NUMBERS.raised * width
+    ]
     return far[0] if far else trunk[int(np.argmax(reaches))]

@@ -16,12 +16,12 @@ from ..body.body_roles import BODY_ROLES
 from ..errors import RigError, SettingsError
 from ..motion.clip import Clip, join_clips
 from .anatomy import Anatomy
+from .numbers import NUMBERS
 from .plan import RetargetPlan
 from .settings import RetargetSettings
 from .steps import Retargeting
 
 _DEFAULTS = RetargetSettings()
-_BATCH = 8000  # frames of short clips that are retargeted at once
 
 
 class Retargeter:
@@ -77,7 +77,7 @@ def _make_batches(clips: Sequence[Clip]) -> list[list[Clip]]:
         last = batches[-1] if batches else []
         frames = sum(other.frame_count for other in last) + clip.frame_count
         alike = last and last[0].fps == clip.fps and clip.frame_count and last[0].frame_count
-        if alike and frames <= _BATCH:
+        if alike and frames <= NUMBERS.frames_at_once:
             last.append(clip)
         else:
             batches.append([clip])

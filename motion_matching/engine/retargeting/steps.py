@@ -23,11 +23,10 @@ from .foot_goals import (
 from .frames.frame_axes import get_axis, rotate, slerp
 from .frames.neutral_pose import UP, find_planted
 from .frames.partial_pose import PartialPose, WorldMotion
+from .numbers import NUMBERS
 from .plan import RetargetPlan, compute_limb_scale, list_shared_feet
 from .trunk_tilt import TILT_SLACK, find_tilt
 
-_MOVES = 0.01  # of a leg's length, and radians: a root bone that moves less is at rest
-_SLIDES = 1e-3  # of a leg's length: a bone that moves less in its parent stays there
 _PARTS = ("upper", "lower", "end")
 
 
@@ -127,7 +126,7 @@ class Retargeting:
             ways = [self._find_translation(b) - of_legs for b in (match.first, match.second)]
             moved[match.bone] = self.scale * (ways[0] + match.share * (ways[1] - ways[0]))
             shift = moved[match.bone] - moved.get(self.plan.links[match.bone].anchor, 0.0)
-            if np.abs(shift).max() > _SLIDES * self.target.leg:
+            if np.abs(shift).max() > NUMBERS.bone_slides * self.target.leg:
                 self.pose.shifts[match.bone] = shift
 
     def _find_translation(self, bone: int) -> np.ndarray:
@@ -325,8 +324,8 @@ class Retargeting:
     def _find_moves(self, rotation: np.ndarray, position: np.ndarray) -> np.ndarray:
         """Return whether a root goes or turns in a clip, for each frame (F,) the same."""
         angles = quat.angle_between(rotation, rotation[:1])
-        far = np.ptp(position, axis=0).max() >= _MOVES * self.source.leg
-        return np.full(len(rotation), far or angles.max() >= _MOVES)
+        far = np.ptp(position, axis=0).max() >= NUMBERS.root_moves * self.source.leg
+        return np.full(len(rotation), far or angles.max() >= NUMBERS.root_moves)
 
     def _follow_hips(self) -> tuple[np.ndarray, np.ndarray]:
         """Return where the hips face (F, 4), and their place on the ground (F, 3)."""

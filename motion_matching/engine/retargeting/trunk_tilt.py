@@ -9,11 +9,9 @@ from ..maths.easing import smoothstep
 from ..maths.rotations import quat
 from .foot_goals import smooth
 from .frames.neutral_pose import UP
+from .numbers import NUMBERS
 
-TILT_SLACK = np.radians(4.0)  # by which a trunk may lean otherwise than the source's
-_MOST = np.radians(35.0)
-_STEEP, _STEEPEST = np.radians(45.0), np.radians(75.0)  # a rearing trunk is tilted less and less
-_STEADY = 0.12  # seconds over which tilts are smoothed
+TILT_SLACK = NUMBERS.tilt_slack
 
 
 def find_tilt(way: np.ndarray, rise: np.ndarray, slack: float, fps: float) -> np.ndarray:
@@ -27,7 +25,7 @@ def find_tilt(way: np.ndarray, rise: np.ndarray, slack: float, fps: float) -> np
     present = np.arctan2(way[:, 2], level)
     angle = np.arcsin(np.clip((way[:, 2] + rise) / length, -0.99, 0.99)) - present
     angle -= np.clip(angle, -slack, slack)
-    steep = smoothstep((np.abs(present) - _STEEP) / (_STEEPEST - _STEEP))
-    angle = np.clip(angle, -_MOST, _MOST) * (1.0 - steep)
+    steep = smoothstep((np.abs(present) - NUMBERS.rearing) / (NUMBERS.reared - NUMBERS.rearing))
+    angle = np.clip(angle, -NUMBERS.most_tilt, NUMBERS.most_tilt) * (1.0 - steep)
     axis = quat.normalize_vectors(np.cross(way * [1.0, 1.0, 0.0], UP))
-    return quat.from_angle_axis(smooth(angle, compute_window(_STEADY, fps)), axis)
+    return quat.from_angle_axis(smooth(angle, compute_window(NUMBERS.steady, fps)), axis)

@@ -24,26 +24,8 @@ from ..maths.along_time import apply_savitzky_golay, compute_window, find_runs
 from ..maths.rotations import quat
 from ..motion.clip import Clip
 from ..motion.contacts import ContactSettings, find_contacts
+from .numbers import NUMBERS
 from .uneven_feet import STAIRS
-
-_LOWEST = 0.06  # of the legs' length: feet so far above the lowest part of the body do not carry it
-_CLIMBS = 0.05  # m/s: what rises or goes more slowly stands
-_ALIKE = 0.1  # slopes that differ by less are climbed alike
-_FASTEST = 95  # percentile of speeds: how fast the data goes
-_FLAT = 10  # percentile of a foot's pitches while it stands: flat, before its heel comes up
-_SMOOTH = 0.5  # seconds, about a step, over which the ground below the body is averaged
-_EVEN = 0.001  # metres by which ground differs that is level
-_BESIDE = 0.04  # metres around a toe in which a given ground is looked for: half a foot's width
-_SAME = 1e-5  # metres by which the ground of a foot changes while it stands
-_STEP = 0.05  # metres from one stance to the next that are a step up or down
-_LYING = 0.35  # share of a slope by which feet are tilted that lie on it; on treads they are level
-_FAR = 0.1  # metres up or down that are told
-_STEADY = 0.7  # share of the fastest climb from which on it is as steep as the ground, not rounded
-# as shares of the length of the legs
-_HIGHEST_TOE = 0.2  # toes that stand on a floor at zero are below this: soles may be thick
-_DEEPEST_TOE = -0.1  # and above this: they may sink into soft ground
-_LEVEL = 0.06  # heights of feet on a level floor lie within this
-_FEW = 0.1  # share of frames with a contact, below which feet may tremble or slide
 
 
 @dataclass(frozen=True)
@@ -71,11 +53,11 @@ class OwnGround:
     @property
     def is_uneven(self) -> bool:
         """Whether it rises or falls at all."""
-        return bool(max(np.ptp(self.heights), np.ptp(self.feet)) > _EVEN)
+        return bool(max(np.ptp(self.heights), np.ptp(self.feet)) > NUMBERS.even_ground)
 
     def find_climbing(self, fps: float) -> np.ndarray:
         """Return the frames (F,) in which the ground below the body rises or falls."""
-        return np.asarray(np.abs(np.gradient(self.heights)) * fps > _CLIMBS)
+        return np.asarray(np.abs(np.gradient(self.heights)) * fps > NUMBERS.climbs)
 
     def mirrored(self, legs: Sequence[int]) -> OwnGround:
         """Return the ground of the mirror image, whose legs are those of these numbers."""
@@ -97,7 +79,7 @@ class BodyOverGround(NamedTuple):
 
 def find_standing_pitch(pitches: np.ndarray, contacts: np.ndarray) -> float:
     """Return the pitch of feet that are flat on the ground, of all (F, L) and their contacts."""
-    return float(np.percentile(pitches[contacts], _FLAT)) if contacts.any() else 0.0
+    return float(np.percentile(pitches[contacts], NUMBERS.flat_pitch)) if contacts.any() else 0.0
 
 
 def find_ground(
@@ -125,11 +107,13 @@ def find_ground(
         ]
     below = _follow_body(toes, stances, hips)
     # of order 1 it is a mean
-    below = apply_savitzky_golay(below, compute_window(_SMOOTH, fps, len(below)), 1)
+    below = apply_savitzky_golay(below, compute_window(NUMBERS.ground_window, fps, len(below)), 1)
     feet, tilts = [], []
     for k, own in enumerate(stances):
         feet.append(follow_steps(toes[:, k, :2], own, below))
-        lying = [(a, b, -float(np.percentile(pitches[a:b, k], _FLAT))) for a, b, _ in own]
+        lying = [
+            (a, b, -float(np.percentile(pitches[a:b, k], NUMBERS.flat_pitch))) for a, b, _ in own
+        ]
         tilts.append(follow_steps(toes[:, k, :2], lying, np.zeros(len(below))))
     return OwnGround(below, np.column_stack(feet) - below[:, None], np.column_stack(tilts))
 
@@ -138,7 +122,7 @@ def _find_stances(
     toe: np.ndarray, stands: np.ndarray, lowest: np.ndarray, leg: float
 ) -> list[tuple[int, int, float]]:
     """Return start, stop and height of the times a toe (F, 3) stands and carries the body."""
-    carries = toe[:, 2] - lowest < _LOWEST * leg
+    carries = toe[:, 2] - lowest < NUMBERS.carrying * leg
     return [
         (start, stop, float(np.median(toe[start:stop, 2])))
         for start, stop in find_runs(stands).tolist()
@@ -153,9 +137,14 @@ def _look_below(floor: Ground, toe: np.ndarray, leg: float) -> float:
     """
     x, y, z = toe.tolist()
     below = floor.height(x, y)
-    if abs(z - below) <= _LOWEST * leg:
+    if abs(z - below) <= NUMBERS.carrying * leg:
         return below
-    beside = [(x + _BESIDE, y), (x - _BESIDE, y), (x, y + _BESIDE), (x, y - _BESIDE)]
+    beside = [
+        (x + NUMBERS.around_toe, y),
+        (x - NUMBERS.around_toe, y),
+        (x, y + NUMBERS.around_toe),
+        (x, y - NUMBERS.around_toe),
+    ]
     return min([below, *(floor.height(*point) for point in beside)], key=lambda h: abs(z - h))
 
 
@@ -197,12 +186,12 @@ def measure_speeds(
     rises = np.diff(ground) * fps
     inside = np.ones(len(steps), bool)
     inside[starts[1:] - 1] = False
-    climbs = inside & (np.abs(rises) > _CLIMBS) & (steps > _CLIMBS)
+    climbs = inside & (np.abs(rises) > NUMBERS.climbs) & (steps > NUMBERS.climbs)
     steps, slopes = steps[climbs], rises[climbs] / steps[climbs]
     known = []
-    for step in np.unique(np.round(slopes / _ALIKE)):
-        alike = np.abs(slopes - step * _ALIKE) <= _ALIKE
-        known.append((step * _ALIKE, np.percentile(steps[alike], _FASTEST)))
+    for step in np.unique(np.round(slopes / NUMBERS.slopes_alike)):
+        alike = np.abs(slopes - step * NUMBERS.slopes_alike) <= NUMBERS.slopes_alike
+        known.append((step * NUMBERS.slopes_alike, np.percentile(steps[alike], NUMBERS.fastest)))
     return ClimbSpeeds(*(tuple(column) for column in np.array(known).T.tolist())) if known else None
 
 
@@ -211,15 +200,15 @@ def describe_climb(ground: OwnGround, hips: np.ndarray) -> str:
     rises = np.diff(ground.heights)
     up = float(np.max(ground.heights - np.minimum.accumulate(ground.heights)))
     down = float(np.max(np.maximum.accumulate(ground.heights) - ground.heights))
-    ways = [(way, far) for way, far in (("up", up), ("down", down)) if far > _FAR]
+    ways = [(way, far) for way, far in (("up", up), ("down", down)) if far > NUMBERS.told_climb]
     far = " and ".join(f"{far:.1f} m {way}" for way, far in ways) or f"by {max(up, down):.1f} m"
     steps, tilts = _list_steps(ground)
-    climbs = np.abs(rises) > _STEADY * np.abs(rises).max()
+    climbs = np.abs(rises) > NUMBERS.steady_climb * np.abs(rises).max()
     along = np.linalg.norm(np.diff(hips[:, :2], axis=0), axis=1)
     slope = float(np.median(np.arctan2(np.abs(rises), along)[climbs])) if climbs.any() else 0.0
     if len(steps) < 2:
         return f"a rise, {far}"
-    if np.median(tilts * np.sign(steps)) > _LYING * slope:
+    if np.median(tilts * np.sign(steps)) > NUMBERS.lying * slope:
         return f"a slope of {np.degrees(slope):.0f}°, {far}"
     return f"stairs: {100.0 * np.median(np.abs(steps)):.0f} cm a step, {far}"
 
@@ -229,11 +218,11 @@ def _list_steps(ground: OwnGround) -> tuple[np.ndarray, np.ndarray]:
     stands = sorted(
         (start, float(heights[start]), float(tilts[(start + stop) // 2]))
         for heights, tilts in zip(ground.feet.T, ground.tilts.T, strict=True)
-        for start, stop in find_runs(np.abs(np.diff(heights)) < _SAME).tolist()
+        for start, stop in find_runs(np.abs(np.diff(heights)) < NUMBERS.same_ground).tolist()
     )
     _, heights, tilts = np.array(stands).reshape(-1, 3).T
     steps = np.diff(heights)
-    climbs = np.abs(steps) > _STEP
+    climbs = np.abs(steps) > NUMBERS.step
     return steps[climbs], tilts[1:][climbs]
 
 
@@ -277,7 +266,7 @@ def find_feet(
     toes = np.stack([compute(leg.toe, *local) for leg in roles.legs], axis=1)
     anywhere = replace(settings, max_height=None)
     contacts = find_contacts(toes, clip.fps, anywhere, leg_lengths, unsteady=False)
-    if contacts.mean() < _FEW:
+    if contacts.mean() < NUMBERS.few_contacts:
         contacts = find_contacts(toes, clip.fps, anywhere, leg_lengths)
     return ClipFeet(toes, contacts)
 
@@ -287,12 +276,12 @@ def is_level(heights: np.ndarray, leg: float) -> bool:
     if not len(heights):
         return True
     low, high = np.percentile(heights, (20, 80))
-    return bool(high - low <= _LEVEL * leg)
+    return bool(high - low <= NUMBERS.level_stances * leg)
 
 
 def is_off_zero(height: float, leg: float) -> bool:
     """Return whether toes at a height in metres, of legs of a length, stand on no floor at zero."""
-    return not _DEEPEST_TOE * leg <= height <= _HIGHEST_TOE * leg
+    return not NUMBERS.deepest_toe * leg <= height <= NUMBERS.highest_toe * leg
 
 
 def find_lowest(clip: Clip, roles: Roles) -> np.ndarray:

@@ -14,20 +14,11 @@ from ..errors import RigError
 from ..maths.rotations import quat
 from ..motion.clip import Clip
 from ..motion.simulation_bone import SimulationBoneSettings
+from .numbers import NUMBERS
 from .reel import BuildNote, ReelPart
 from .sources import Source
 
-_WINDOW_SECONDS = 0.5  # seconds, about a step, over which ways are compared
-_WALK_SPEED = 0.4  # m/s of people, by which feet on the ground slide back in a walk
-_PERSON_LEG = 0.9  # metres, to which speeds are scaled
-_IN_PLACE_SHARE = 0.25  # of the way that the feet push, below which hips stay in place
-_CORRELATION = 0.9  # correlation of the ways of hips and feet that differ by their unit alone
-_UNIT_RATIO = 5.0  # times; feet push half as far as hips go in runs, and slip in bad captures
-_HIPS_SPEED = 20.0  # m/s of people's hips: twice as fast as the fastest sprint
 _UNITS = np.array([10.0, 100.0, 1000.0])  # of lengths that files come in
-_SHORTEST_LEG, _LONGEST_LEG = 0.015, 30.0  # metres, of animals and giants
-_LOOP_GAP_TOLERANCE = 0.05  # metres a bone may jump where a loop starts again
-_ROOT_REST_TOLERANCE = 0.01  # metres and radians below which a root bone counts as still
 
 
 class _Ways(NamedTuple):
@@ -67,11 +58,13 @@ def _check(name: str, clip: Clip, roles: Roles, leg: float) -> BuildNote | None:
     ways = _measure_ways(clip, roles)
     if not len(ways.hips):
         return None
-    scale = np.sqrt(leg / _PERSON_LEG) * _WINDOW_SECONDS
+    scale = np.sqrt(leg / NUMBERS.person_leg) * NUMBERS.way_window
     gone, pushed = (float(np.median(np.linalg.norm(way, axis=1))) for way in ways)
-    walks = pushed > _WALK_SPEED * scale
+    walks = pushed > NUMBERS.walk_speed * scale
     times = gone / max(pushed, 1e-9)
-    if (gone > _HIPS_SPEED * scale and times > _UNIT_RATIO) or (walks and _differ_by_unit(ways)):
+    if (gone > NUMBERS.hips_speed * scale and times > NUMBERS.unit_ratio) or (
+        walks and _differ_by_unit(ways)
+    ):
         unit = _UNITS[np.argmin(np.abs(np.log(_UNITS * min(times, 1.0 / times))))]
         text = (
             f"The hips of '{name}' go about {unit:.0f} times {'farther' if times > 1 else 'less'} "
@@ -79,9 +72,9 @@ def _check(name: str, clip: Clip, roles: Roles, leg: float) -> BuildNote | None:
             "export both in one unit."
         )
         return BuildNote(name, text, "units")
-    if not walks or times > _IN_PLACE_SHARE:
+    if not walks or times > NUMBERS.in_place:
         return None
-    speed = pushed / _WINDOW_SECONDS
+    speed = pushed / NUMBERS.way_window
     text = (
         f"'{name}' walks in place: its feet slide back at {speed:.2g} m/s under hips that stay; "
         "export it with its root motion."
@@ -97,7 +90,7 @@ def _measure_ways(clip: Clip, roles: Roles) -> _Ways:
     lowest = toes[..., 2].argmin(axis=1)
     steps = np.diff(toes[..., :2], axis=0)[np.arange(len(toes) - 1), lowest[:-1]]
     steps[lowest[1:] != lowest[:-1]] = 0.0
-    edges = np.arange(0, len(toes), max(round(_WINDOW_SECONDS * clip.fps), 1))
+    edges = np.arange(0, len(toes), max(round(NUMBERS.way_window * clip.fps), 1))
     pushed = np.concatenate([np.zeros((1, 2)), np.cumsum(-steps, axis=0)])[edges]
     return _Ways(np.diff(hips[edges, :2], axis=0), np.diff(pushed, axis=0))
 
@@ -108,7 +101,10 @@ def _differ_by_unit(ways: _Ways) -> bool:
     both = hips @ pushed
     sizes = np.linalg.norm(hips) * np.linalg.norm(pushed)
     times = both / (pushed @ pushed)
-    return bool(both > _CORRELATION * sizes > 0.0 and not 1.0 / _UNIT_RATIO < times < _UNIT_RATIO)
+    return bool(
+        both > NUMBERS.unit_correlation * sizes > 0.0
+        and not 1.0 / NUMBERS.unit_ratio < times < NUMBERS.unit_ratio
+    )
 
 
 def collect_warnings(
@@ -128,7 +124,7 @@ def collect_warnings(
 def _collect_root_warnings(parts: Sequence[ReelPart], roles: Roles) -> list[BuildNote]:
     """Warn if the root bone that should lead the character moves in no clip."""
     moved = max(np.ptp(part.track.rows, axis=0).max() for part in parts)
-    if moved > _ROOT_REST_TOLERANCE or roles.root is None:
+    if moved > NUMBERS.root_rest or roles.root is None:
         return []
     text = (
         f"The root bone '{parts[0].clip.skeleton.names[roles.root]}' does not move in any clip, so "
@@ -147,7 +143,7 @@ def _collect_loop_warnings(part: ReelPart, hips: int) -> list[BuildNote]:
     gaps = np.linalg.norm(last - first, axis=-1)
     gaps[skeleton.get_ancestors(hips)] = 0.0  # these ride on the simulation bone
     bone = int(gaps.argmax())
-    if gaps[bone] <= _LOOP_GAP_TOLERANCE:
+    if gaps[bone] <= NUMBERS.loop_gap:
         return []
     text = (
         f"The loop '{part.source.name}' does not end as it starts: the bone "
@@ -162,7 +158,7 @@ def check_size(parts: Sequence[ReelPart], roles: Roles) -> list[BuildNote]:
     skeleton = parts[0].clip.skeleton
     lengths = measure_leg_lengths(skeleton.compute_rest_world()[1][None], roles)
     leg = float(np.mean(lengths))
-    if _SHORTEST_LEG < leg < _LONGEST_LEG or not leg:
+    if NUMBERS.shortest_leg < leg < NUMBERS.longest_leg or not leg:
         return []
     times = 10.0 ** np.round(np.log10(leg))
     text = (

@@ -19,19 +19,11 @@ from ..maths.along_time import find_runs
 from ..motion.clip import Clip
 from ..motion.contacts import ContactSettings
 from .climbs import ClipFeet, find_feet, find_lowest, is_level, is_off_zero, lift
+from .numbers import NUMBERS
 from .own_grounds import has_given_ground, lay_flat
 from .reel import BuildNote, Fault, ReelPart
 from .tilted_floors import STEEPEST, find_tilt, level, level_points, measure_steepness
 from .uneven_feet import find_rises, may_be_uneven
-
-# as shares of the length of the legs
-_OFF = 0.03  # a floor that is farther away than this from that of the others is another one
-_ELSEWHERE = 0.2  # and farther away than this, it is meant to be, as that of a box or a pit
-_ORIGIN_DISTANCE = 0.8  # but not farther than this: nobody walks so high up
-_LOWEST = 0.06  # feet this far above the lowest part of the body do not carry it
-_MOST_FRAMES = 100  # of a clip whose whole body is looked at
-_SURE = 2.0  # standard errors: the mean of stances lies within them in 95 % of all cases
-_AS_COMMON = 0.8  # of the seconds on the commonest floor, from which one may be taken instead
 
 
 class _Floor(NamedTuple):
@@ -92,31 +84,37 @@ def _level_all(
     levelled += evened + climbing
     floors = [_find_floor(part.clip, each, leg) for part, each in zip(parts, feet, strict=True)]
     heights = [floor.height for floor in floors if floor]
-    if not heights or (np.ptp(heights) <= _OFF * leg and not is_off_zero(heights[0], leg)):
+    if not heights or (
+        np.ptp(heights) <= NUMBERS.other_floor * leg and not is_off_zero(heights[0], leg)
+    ):
         return parts, levelled
     soles = [
         _measure_sole(part.clip, roles, floor) if floor else np.inf
         for part, floor in zip(parts, floors, strict=True)
     ]
     floors = [
-        floor if sole < _LOWEST * leg else None for floor, sole in zip(floors, soles, strict=True)
+        floor if sole < NUMBERS.carrying * leg else None
+        for floor, sole in zip(floors, soles, strict=True)
     ]
     tilted = [each.tilted for each in feet]
     known = [floor for floor, askew in zip(floors, tilted, strict=True) if floor and not askew]
-    common = _find_common_floor(known or [floor for floor in floors if floor], _OFF * leg)
+    common = _find_common_floor(
+        known or [floor for floor in floors if floor], NUMBERS.other_floor * leg
+    )
     base = 0.0
     if is_off_zero(common, leg):
-        base = common - float(np.median([sole for sole in soles if sole < _LOWEST * leg]))
+        base = common - float(np.median([sole for sole in soles if sole < NUMBERS.carrying * leg]))
     result, faults = [], levelled
     for part, floor, askew in zip(parts, floors, tilted, strict=True):
         name = part.source.name
         rise = floor.height - common if floor else 0.0
         # how high a tilted floor was is as unsure as its tilt
-        is_near = askew or abs(rise) <= _ELSEWHERE * leg
+        is_near = askew or abs(rise) <= NUMBERS.meant_floor * leg
         is_other = floor is not None and (
-            abs(rise) > _ELSEWHERE * leg or floor.is_other(common, _OFF * leg)
+            abs(rise) > NUMBERS.meant_floor * leg
+            or floor.is_other(common, NUMBERS.other_floor * leg)
         )
-        moves = is_other and (is_near or abs(rise) > _ORIGIN_DISTANCE * leg)
+        moves = is_other and (is_near or abs(rise) > NUMBERS.highest_floor * leg)
         by = base + (rise if moves else 0.0)
         result.append(replace(part, clip=lift(part.clip, -by)) if by else part)
         if base:
@@ -212,8 +210,8 @@ def _find_floor(clip: Clip, feet: ClipFeet, leg: float) -> _Floor | None:
     if not is_level(heights, leg):
         return None
     height = np.median(heights)
-    lowest = _bound([stance.min() for stance in stances], -_SURE)
-    highest = _bound([stance.max() for stance in stances], _SURE)
+    lowest = _bound([stance.min() for stance in stances], -NUMBERS.sure)
+    highest = _bound([stance.max() for stance in stances], NUMBERS.sure)
     return _Floor(float(height), len(heights) / clip.fps, lowest, highest, toes, contacts)
 
 
@@ -235,7 +233,7 @@ def _measure_sole(clip: Clip, roles: Roles, floor: _Floor) -> float:
     """
     toes, contacts = floor.toes, floor.contacts
     frames = np.flatnonzero(contacts.any(axis=1))
-    frames = frames[:: -(-len(frames) // _MOST_FRAMES)]
+    frames = frames[:: -(-len(frames) // NUMBERS.floor_frames)]
     sample = replace(clip, positions=clip.positions[frames], rotations=clip.rotations[frames])
     lowest = find_lowest(sample, roles)
     standing = np.where(contacts[frames], toes[frames, :, 2], np.inf).min(axis=1)
@@ -252,6 +250,6 @@ def _find_common_floor(floors: Sequence[_Floor], near: float) -> float:
     heights, seconds = np.array([(floor.height, floor.seconds) for floor in floors]).T
     alike = np.abs(heights[:, None] - heights) <= near
     votes = alike @ seconds
-    often = np.flatnonzero(votes >= _AS_COMMON * votes.max())
+    often = np.flatnonzero(votes >= NUMBERS.as_common * votes.max())
     best = often[np.argmin(np.abs(heights[often]))]
     return float(np.median(heights[alike[best]]))

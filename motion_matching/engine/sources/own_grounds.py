@@ -26,9 +26,8 @@ from .climbs import (
     lift,
     measure_pitches,
 )
+from .numbers import NUMBERS
 from .reel import GIVEN_GROUND, SLOPE, Fault, ReelPart
-
-_ASIDE = 0.12  # of the legs' length: feet whose heights above a ground differ by more miss it
 
 
 def has_given_ground(part: ReelPart) -> bool:
@@ -124,7 +123,7 @@ def _describe(
     """Return what is told of a ground, over which feet stand so high `above` (N,)."""
     name = part.source.name
     low, high = np.percentile(above, (10, 90))
-    if has_given_ground(part) and high - low > _ASIDE * leg:
+    if has_given_ground(part) and high - low > NUMBERS.misses_ground * leg:
         what = (
             f"The feet of '{name}' stand at heights that differ by {100 * (high - low):.0f} cm "
             "above the ground that it was given"

@@ -22,11 +22,9 @@ from ..retargeting.bodies import BoneNames, RetargetBody, group_by_skeleton
 from ..retargeting.pairs.bone_mapping import BoneMapping
 from ..retargeting.settings import RetargetSettings
 from ..skeleton.skeleton import Skeleton
+from .numbers import NUMBERS
 from .reel import BuildNote, ReelPart
 
-_LENGTH_TOLERANCE = 0.02  # share of a bone's length by which two sources may differ
-_SHORTEST = 0.05  # metres that a bone counts at least
-_CANDIDATES = 50  # clips, of which one has the lengths that most have
 _ALGORITHM = 1  # of retargeting: a database of another one is built again
 
 
@@ -169,7 +167,9 @@ def _choose_model(
     most = Counter(by_source.values()).most_common(1)[0][0]
     alike = [part.clip for part in of_armature if _get_hierarchy(part) == most]
     lengths = np.stack([_measure_lengths(clip, alike[0].skeleton.names) for clip in alike])
-    different = [np.any(_differ(lengths, own), axis=1).sum() for own in lengths[:_CANDIDATES]]
+    different = [
+        np.any(_differ(lengths, own), axis=1).sum() for own in lengths[: NUMBERS.length_clips]
+    ]
     model = alike[int(np.argmin(different))]
     same = ~np.any(_differ(lengths, lengths[int(np.argmin(different))]), axis=1)
     return model, [clip for clip, is_same in zip(alike, same, strict=True) if is_same]
@@ -191,7 +191,7 @@ def _differ(lengths: np.ndarray, expected: np.ndarray) -> np.ndarray:
     """Return which bones have another length than expected; 0 stands for any."""
     known = (lengths > 0.0) & (expected > 0.0)
     away = np.abs(lengths - expected)
-    return known & (away > _LENGTH_TOLERANCE * np.maximum(expected, _SHORTEST))
+    return known & (away > NUMBERS.length_tolerance * np.maximum(expected, NUMBERS.shortest_bone))
 
 
 def retarget_clips(

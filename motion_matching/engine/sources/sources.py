@@ -21,12 +21,12 @@ from ..ground.ground import FLAT, Ground
 from ..motion.clip import Clip
 from ..motion.simulation_bone import GroundTrack
 from ..names import to_readable
+from .numbers import NUMBERS
 
 BLEND, BVH = ".blend", ".bvh"
 IMPORTED = (".fbx", ".glb", ".gltf", ".vrma")  # by Blender's importers
 _FARTHEST = 1e5  # metres or radians
-# of a clip's speed: a walk at a tenth more or less still looks like one, at a fifth hurried or slow
-TEMPOS = (0.9, 1.1)
+TEMPOS = NUMBERS.tempos
 
 
 LEVEL, FOUND = "level", "found"  # grounds in source lists, beside objects

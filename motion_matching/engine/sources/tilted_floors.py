@@ -12,13 +12,10 @@ import numpy as np
 
 from ..maths.rotations import quat
 from ..motion.clip import Clip
+from .numbers import NUMBERS
 from .uneven_feet import STAIRS
 
-STEEPEST = np.radians(5.0)  # a floor that is steeper is meant to be a slope
-# as shares of the length of the legs
-_UNEVEN = 0.04  # standing feet whose heights differ by less are level
-_FAR = 0.5  # deviation of standing feet along a direction from which on they tell of a tilt
-_REST = 0.5  # share of the differences in height that a tilt leaves at most
+STEEPEST = NUMBERS.steepest_tilt
 _UP = np.array([0.0, 0.0, 1.0])
 
 
@@ -29,17 +26,17 @@ def find_tilt(feet: np.ndarray, leg: float) -> np.ndarray | None:
     """
     centred = feet - feet.mean(axis=0)
     uneven = _measure_spread(centred[:, 2])
-    if uneven <= _UNEVEN * leg:
+    if uneven <= NUMBERS.level_feet * leg:
         return None
     _, scales, ways = np.linalg.svd(centred[:, :2], full_matrices=False)
-    known = scales > _FAR * leg * np.sqrt(len(feet))
+    known = scales > NUMBERS.tilt_reach * leg * np.sqrt(len(feet))
     if not known.any():
         return None
     ways = ways[known]
     along = centred[:, :2] @ ways.T
     slopes = centred[:, 2] @ along / scales[known] ** 2
     left = _measure_spread(centred[:, 2] - along @ slopes)
-    if left > _REST * uneven or left > STAIRS * leg:
+    if left > NUMBERS.tilt_rest * uneven or left > STAIRS * leg:
         return None
     return quat.normalize_vectors(np.append(-slopes @ ways, 1.0))
 

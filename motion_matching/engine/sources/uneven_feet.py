@@ -9,19 +9,15 @@ from __future__ import annotations
 import numpy as np
 
 from ..maths.along_time import compute_window
+from .numbers import NUMBERS
 
-# as shares of the length of the legs
-_UNEVEN = 0.06  # standing feet whose heights differ by less stand on one floor
-STAIRS = 0.2  # where they differ by more, they are meant to
-_LOWEST = 0.06  # feet this far above the lowest part of the body do not carry it
-_SMOOTH = 0.3  # seconds in which a body rises or falls
-_REST = 0.6  # share of the differences that is left at most, unlike of feet that tremble
+STAIRS = NUMBERS.stairs
 
 
 def may_be_uneven(heights: np.ndarray, leg: float) -> bool:
     """Return whether heights (N,) of standing feet in metres differ, but less than on stairs."""
     low, high = np.percentile(heights, (5, 95))
-    return bool(_UNEVEN * leg < high - low < STAIRS * leg)
+    return bool(NUMBERS.uneven_feet * leg < high - low < STAIRS * leg)
 
 
 def find_rises(
@@ -31,7 +27,7 @@ def find_rises(
 
     Toes (F, L, 3) and the `lowest` (F,) part of the body are in metres, contacts (F, L).
     """
-    carries = contacts & (toes[..., 2] - lowest[:, None] < _LOWEST * leg)
+    carries = contacts & (toes[..., 2] - lowest[:, None] < NUMBERS.carrying * leg)
     stood = np.flatnonzero(carries.any(axis=1))
     if not len(stood):
         return None
@@ -42,9 +38,9 @@ def find_rises(
     off = np.clip(toes[..., 2], low, high) - middle
     rises = np.sum(off * carries, axis=1)[stood] / carries.sum(axis=1)[stood]
     filled = np.interp(np.arange(len(toes)), stood, rises)
-    smooth = _smooth(filled, compute_window(_SMOOTH, fps))
+    smooth = _smooth(filled, compute_window(NUMBERS.body_window, fps))
     left = np.percentile((toes[..., 2] - smooth[:, None])[carries], (5, 95))
-    return smooth if np.ptp(left) < _REST * (high - low) else None
+    return smooth if np.ptp(left) < NUMBERS.uneven_rest * (high - low) else None
 
 
 def _smooth(values: np.ndarray, window: int) -> np.ndarray:

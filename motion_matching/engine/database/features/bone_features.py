@@ -6,17 +6,13 @@ import numpy as np
 
 from ...maths import planar
 from ...maths.rotations import quat
+from ..numbers import NUMBERS
 from .motion_table import MotionTable, advance_laps, compute_angular_velocity, differentiate
-
-_AROUND = 0.1  # seconds around a frame within which a foot's contact is averaged
-_FRONT = 0.1  # mean length of the unit vectors ahead below which a bone faces anywhere
-_STRIDES = 2.0  # medians of the time between a foot's contacts that it looks ahead
-_STILL = 2e-5  # m/s: slower is rounding, which is another in each build, as of feet that stand
 
 
 def compute_contact(table: MotionTable, leg: int) -> np.ndarray:
     """Return how much (N,) of the time around each frame a leg stands, 0 to 1."""
-    reach = round(_AROUND * table.fps)
+    reach = round(NUMBERS.contact_around * table.fps)
     window = np.hanning(2 * reach + 3)[1:-1]
     result = np.empty(len(table.track))
     for start, stop, loop in zip(table.starts, table.stops, table.loops, strict=True):
@@ -41,7 +37,9 @@ def compute_next_contact(table: MotionTable, leg: int) -> np.ndarray:
         waits.append(ahead[np.searchsorted(lands, frames, side="right")] - frames)
     seconds, known = np.concatenate(waits) / table.fps, np.concatenate(strides) / table.fps
     finite = seconds[np.isfinite(seconds)]
-    longest = _STRIDES * float(np.median(known)) if len(known) else finite.max(initial=0.0)
+    longest = (
+        NUMBERS.strides_ahead * float(np.median(known)) if len(known) else finite.max(initial=0.0)
+    )
     return np.asarray(np.minimum(seconds, longest))
 
 
@@ -68,7 +66,7 @@ def compute_character_directions(table: MotionTable, bone: int) -> np.ndarray:
     rotations = _compute_character_rotations(table, bone)
     front = quat.inv_mul_vec(rotations, ahead).mean(axis=0)
     length = float(np.linalg.norm(front))
-    if length < _FRONT:
+    if length < NUMBERS.no_front:
         axis = np.abs(front).argmax()
         front, length = np.where(np.arange(3) == axis, np.copysign(1.0, front), 0.0), 1.0
     return quat.mul_vec(rotations, front / length)
@@ -103,7 +101,7 @@ def compute_character_velocity(table: MotionTable, local: np.ndarray) -> np.ndar
         around = (world[2:] - world[:-2]) * (0.5 * table.fps)
         around[:, :2] = planar.rotate(around[:, :2], -track[1:3, 2])
         velocity[[stop - 1, start]] = around
-    velocity[np.abs(velocity) < _STILL] = 0.0
+    velocity[np.abs(velocity) < NUMBERS.rounding_speed] = 0.0
     return velocity
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import reprlib
 from collections.abc import Mapping, Sequence
@@ -17,6 +16,7 @@ from ...files import presets
 from ...maths import planar
 from ...settings import LARGEST, is_number
 from ...skeleton.skeleton import Skeleton
+from ..numbers import NUMBERS
 from .bone_features import (
     compute_character_directions,
     compute_character_positions,
@@ -52,9 +52,6 @@ NORMALIZATIONS = ("feature", "dimension", "none")
 DIFFERENCES = ("squared", "absolute")
 BEYOND_RANGE = ("extrapolate", "hold")
 _KEYS = {"kind", "bone", "times", "weight", "axes", "time"}
-_CONSTANT_TOLERANCE = 1e-5
-_LEVEL = 0.02  # metres: ground that rises by less is level
-_SWAY = math.radians(10.0)  # by which hips turn in a step (Perry): in clips that go straight, too
 _FARTHEST_TIME = 60.0  # seconds
 _MOST_DIMENSIONS = 1000  # each is a number for every frame
 _LEG_ROLE = re.compile(r"(left|right)(\d*)_(thigh|shin|foot|toe)")
@@ -441,7 +438,7 @@ class Normalization:
 def compute_normalization(schema: Schema, raw: np.ndarray) -> Normalization:
     """Return the statistics of raw features (D, N); constant dimensions do not count in means."""
     mean, deviation = raw.mean(axis=1, dtype=np.float64), raw.std(axis=1, dtype=np.float64)
-    varies = deviation > _CONSTANT_TOLERANCE * np.maximum(1.0, np.abs(mean))
+    varies = deviation > NUMBERS.constant * np.maximum(1.0, np.abs(mean))
     if schema.normalization == "none":
         deviation[:] = 1.0
     pairs = zip(schema.features, schema.slices, strict=True)
@@ -460,9 +457,9 @@ def _measure_sway(raw: np.ndarray, feature: Feature) -> float:
     differ as those of the frames that climb, however few these are.
     """
     if feature.kind == "trajectory_height":
-        climbing = np.abs(raw).max(axis=0) > _LEVEL
+        climbing = np.abs(raw).max(axis=0) > NUMBERS.level
         return float(np.sqrt(np.square(raw[:, climbing]).mean())) if climbing.any() else 0.0
     if feature.kind not in TRAJECTORY_KINDS:
         return 0.0
     squares = np.square(raw, dtype=np.float64).sum(axis=0) / len(feature.times)
-    return float(_SWAY * np.sqrt(squares.mean()))
+    return float(NUMBERS.sway * np.sqrt(squares.mean()))

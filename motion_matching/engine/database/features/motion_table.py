@@ -10,9 +10,7 @@ from ...body.rig import Roles
 from ...maths import planar
 from ...maths.rotations import quat
 from ...skeleton.skeleton import Skeleton
-
-_MOMENT = 0.2  # seconds at an end of a range that tell where its motion goes on
-_STRIDE = 1.0  # seconds: two steps of a walk, in which a body sways to both sides
+from ..numbers import NUMBERS
 
 
 @dataclass(frozen=True)
@@ -134,7 +132,10 @@ def _measure_end_rates(table: MotionTable, side: int) -> np.ndarray:
 
     A body sways as it steps: a turn is one only if it goes on over two steps.
     """
-    rate, turn = _measure_end_rate(table, side, _MOMENT), _measure_end_rate(table, side, _STRIDE)
+    rate, turn = (
+        _measure_end_rate(table, side, NUMBERS.end_moment),
+        _measure_end_rate(table, side, NUMBERS.stride),
+    )
     same = np.sign(rate[:, 2]) == np.sign(turn[:, 2])
     slower = np.minimum(np.abs(rate[:, 2]), np.abs(turn[:, 2]))
     rate[:, 2] = np.where(same, np.sign(rate[:, 2]) * slower, 0.0)

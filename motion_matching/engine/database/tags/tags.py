@@ -16,11 +16,12 @@ from ...errors import SettingsError
 from ...files import file_paths, json_files
 from ...files.json_files import EntryError
 from ...settings import is_number
+from ..numbers import NUMBERS
 
 # entered only by playing on into them; never played; at a lower cost; a cycle
 NO_ENTRY, NO_USE, PREFER, LOOP = "no_entry", "no_use", "prefer", "loop"
 RESERVED_TAGS = (NO_ENTRY, NO_USE, PREFER, LOOP)  # these steer the search, and cannot be requested
-PREFERENCE = -1.0  # the default bias of 'prefer'
+PREFERENCE = NUMBERS.preference
 _LARGEST_BIAS = 1000.0
 MOST_FRAMES = 1_000_000_000  # of a source, which is far more than fit into memory
 _KEYS = {"name", "start", "stop", "bias"}

@@ -17,26 +17,17 @@ import numpy as np
 from ...blending.jump_price import compute_left
 from ...maths import planar
 from ..footage.footage import Footage
+from ..numbers import NUMBERS
+from ..objective import COSTS
 from ..search.beam import ShotPlan
 from ..search.guide import Guide
 
-_ROUNDS = 8
 _DAMPING = 1e-10
-_LEAD, _LEAD_SLACK = 0.04, 0.004  # share of its speed that the root may be led aside, and m/s
-_TWIST, _TWIST_SLACK, _ARM = 0.12, 0.02, 0.8  # the same for turning, in rad/s; lever arm in metres
-_RATE = 0.05  # by which time is stretched
-# m/s, rad/s and rate beyond which corrections are hardly made: to hit marks, and to keep to a path
-_STIFF = np.array([0.07, 0.07, 0.7, 0.1])
-_STIFF_PATH = np.array([0.3, 0.3, 2.0, 0.1])
-_STIFFEST = 5.0  # times as large as that, from which on they are as hard to make as there
-_SHIFT = 0.3  # seconds that a take may be ahead of its plan or behind it
-_CALM = 0.15  # seconds in which corrections change
-_LEAST_CHANGE = np.array([0.02, 0.02, 0.05, 0.0])  # m/s and rad/s below which changes are free
-_PATH, _FACING = 0.0016, 0.0125  # metres and radians that a path is kept to
-_BESIDE, _NEARER = 0.02, 0.004  # metres beside obstacles that are kept free, and kept to
-_PIN, _STAND = 1e3, 30.0  # weights of anchors: at a mark, and at the end of a stand
-_MOST_SHIFT = 0.1  # seconds that time moves in one round
-LARGEST_LEAD, LARGEST_TURN = 0.1, 1.0  # m/s and rad/s of corrections beyond which a mark is missed
+_STIFF = np.array(COSTS.stiff)
+_STIFF_PATH = np.array(COSTS.stiff_on_path)
+_LEAST_CHANGE = np.array(COSTS.free_change)
+LARGEST_LEAD = NUMBERS.largest_lead
+LARGEST_TURN = NUMBERS.largest_turn
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,15 +156,15 @@ class _Closing:
         # by the plan as it is: to move it must not make corrections cheaper
         step = guide.put_on_take(self.rates)[: self.count - 1] / self.dt
         speed, spin = np.hypot(step[:, 0], step[:, 1]), np.abs(step[:, 2])
-        lead = _LEAD * speed + _LEAD_SLACK
-        turn = _TWIST * (speed / _ARM + spin) + _TWIST_SLACK
-        self.allowed = np.column_stack([lead, lead, turn, np.full(len(lead), _RATE)])
+        lead = COSTS.lead * speed + COSTS.lead_at_rest
+        turn = COSTS.twist * (speed / COSTS.twist_arm + spin) + COSTS.twist_at_rest
+        self.allowed = np.column_stack([lead, lead, turn, np.full(len(lead), COSTS.rate)])
 
     def solve(self, laid: np.ndarray) -> Closed:
         """Return the solution after some rounds from where the way is laid."""
         unknowns = np.column_stack([self.guide.put_on_take(laid)[: self.count], self.ticks])
         last = len(self.way) - 1.001
-        for _ in range(_ROUNDS):
+        for _ in range(NUMBERS.closing_rounds):
             residuals, slopes = self._linearize(unknowns)
             bands = _Bands(self.count)
             self._add_corrections(bands, residuals, slopes)
@@ -181,7 +172,7 @@ class _Closing:
             self._add_obstacles(bands, unknowns)
             self._add_anchors(bands, unknowns)
             step = bands.solve().reshape(self.count, 4)
-            most = _MOST_SHIFT / self.dt
+            most = NUMBERS.round_shift / self.dt
             step[:, 3] = np.clip(step[:, 3], -most, most)
             unknowns = unknowns - step
             unknowns[:, 3] = np.maximum.accumulate(np.clip(unknowns[:, 3], 0.0, last))
@@ -235,24 +226,24 @@ class _Closing:
         """Add how large corrections are, how fast they change, and how far time is shifted."""
         allowed = self.allowed.copy()
         stiff = np.where(self.guide.follows[1:, None], _STIFF_PATH, _STIFF)
-        allowed /= np.clip(np.abs(residuals) / stiff, 1.0, _STIFFEST) ** 2
+        allowed /= np.clip(np.abs(residuals) / stiff, 1.0, COSTS.stiffest) ** 2
         weight = np.sqrt(self.dt) / allowed
         bands.add(slopes * weight[:, :, None], residuals * weight)
         changes = np.zeros((self.count - 2, 4, 12))
         changes[:, :, :8] -= slopes[:-1]
         changes[:, :, 4:] += slopes[1:]
         mean = np.maximum(0.5 * (allowed[1:] + allowed[:-1]), _LEAST_CHANGE)
-        weight = _CALM / np.sqrt(self.dt) / mean
+        weight = COSTS.calm / np.sqrt(self.dt) / mean
         bands.add(changes * weight[:, :, None], np.diff(residuals, axis=0) * weight)
 
     def _add_path(self, bands: _Bands, unknowns: np.ndarray) -> None:
         """Add how far ticks are from a path that is to be followed, and how far time is shifted."""
         away = unknowns[:, :3] - self.guide.way
         away[:, 2] = planar.wrap(away[:, 2])
-        for axis, near in enumerate((_PATH, _PATH, _FACING)):
+        for axis, near in enumerate((COSTS.on_path, COSTS.on_path, COSTS.on_path_turn)):
             weight = np.where(self.guide.follows, np.sqrt(self.dt) / near, 0.0)
             bands.add_single(axis, away[:, axis] * weight, weight)
-        weight = np.full(self.count, np.sqrt(self.dt) * self.dt / _SHIFT)
+        weight = np.full(self.count, np.sqrt(self.dt) * self.dt / COSTS.shift)
         bands.add_single(3, (unknowns[:, 3] - self.ticks) * weight, weight)
 
     def _add_obstacles(self, bands: _Bands, unknowns: np.ndarray) -> None:
@@ -260,19 +251,19 @@ class _Closing:
         obstruction = self.guide.obstruction
         if obstruction is None:
             return
-        least = obstruction.radius + _BESIDE
+        least = obstruction.radius + NUMBERS.closing_beside
         far, out = obstruction.find_ways_out(unknowns[:, :2], least)
-        weight = np.where(far < least, np.sqrt(self.dt) / _NEARER, 0.0)
+        weight = np.where(far < least, np.sqrt(self.dt) / COSTS.beside_obstacle, 0.0)
         slopes = np.zeros((self.count, 1, 4))
         slopes[:, 0, :2] = out * weight[:, None]
         residual = np.where(far < least, far - least, 0.0) * weight
         bands.add(slopes, residual[:, None])
 
     def _add_anchors(self, bands: _Bands, unknowns: np.ndarray) -> None:
-        bands.pin(0, 3, unknowns[0, 3] - self.ticks[0], _PIN)
+        bands.pin(0, 3, unknowns[0, 3] - self.ticks[0], COSTS.anchor)
         for anchor in self.anchors:
             tick = min(anchor.tick, self.count - 1)
-            weight = _STAND if anchor.loose else _PIN
+            weight = COSTS.anchor_of_stand if anchor.loose else COSTS.anchor
             at = unknowns[tick]
             if anchor.place is not None and anchor.track is not None:
                 away = anchor.track.find_place(at) - anchor.place

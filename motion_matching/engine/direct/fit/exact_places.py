@@ -12,15 +12,11 @@ import numpy as np
 from ...maths import planar
 from ...maths.along_time import find_runs
 from ..limbs.body_parts import find_leaders
+from ..numbers import NUMBERS
 from ..search.beam import get_stride
 from ..search.guide import Guide
 from ..shot.shot import CHARACTER, Mark, Shot
-from .closing import LARGEST_LEAD, LARGEST_TURN, Anchor, Closed, close
-
-LEAST_RATE, LARGEST_RATE = 0.85, 1.15  # of time, beyond which a mark is missed
-_HOPELESS = 0.3  # metres that a plan may be away from a mark besides what closing can do
-_ARM = 0.5  # metres of a part's place that count as a radian
-_PASSES = 8  # closings in which marks that cannot be reached are given up
+from .closing import Anchor, Closed, close
 
 
 class GivenUp(NamedTuple):
@@ -41,8 +37,12 @@ class Bounds(NamedTuple):
         span = slice(first, max(stop, first + 1))
         lead = np.linalg.norm(closed.lead[span], axis=1).max() * self.size / self.pace
         rate, turn = closed.rate[span], np.abs(closed.turn[span]).max() / self.pace
-        moved = lead > LARGEST_LEAD or rate.min() < LEAST_RATE or rate.max() > LARGEST_RATE
-        return GivenUp(bool(moved), bool(turn > LARGEST_TURN))
+        moved = (
+            lead > NUMBERS.largest_lead
+            or rate.min() < NUMBERS.least_rate
+            or rate.max() > NUMBERS.largest_rate
+        )
+        return GivenUp(bool(moved), bool(turn > NUMBERS.largest_turn))
 
 
 def list_anchors(shot: Shot, guide: Guide, near: frozenset[int]) -> list[Anchor]:
@@ -94,7 +94,7 @@ def close_on_anchors(
     along = guide.put_on_take(way if laid is None else laid)
     ticks = origin + guide.plan_ticks
     kept = _leave_out_far(anchors, along, ticks, guide.fps)
-    for _ in range(_PASSES):
+    for _ in range(NUMBERS.closing_passes):
         closed = close(way, guide, kept, origin, laid)
         worst = _find_worst(kept, closed, _measure_misses(kept, along, ticks), bounds)
         if not worst:
@@ -147,7 +147,11 @@ def _leave_out_far(
     for anchor, far in zip(anchors[1:], away[1:].tolist(), strict=True):
         span = way[before : anchor.tick + 1, :2]
         gone = float(np.linalg.norm(np.diff(span, axis=0), axis=1).sum())
-        most = _HOPELESS + LARGEST_LEAD * len(span) / fps + (LARGEST_RATE - 1.0) * gone
+        most = (
+            NUMBERS.hopeless
+            + NUMBERS.largest_lead * len(span) / fps
+            + (NUMBERS.largest_rate - 1.0) * gone
+        )
         result.append(_give_up(anchor, GivenUp(far > most, False)))
         before = anchor.tick
     return result
@@ -172,5 +176,5 @@ def _measure_misses(anchors: Sequence[Anchor], way: np.ndarray, ticks: np.ndarra
         if anchor.yaw is not None:
             result[1, i] = abs(planar.wrap(yaw - anchor.yaw))
         elif anchor.place is not None and anchor.track is not None:
-            result[1, i] = result[0, i] / _ARM
+            result[1, i] = result[0, i] / NUMBERS.part_arm
     return result

@@ -13,11 +13,10 @@ from ...maths import planar
 from ...progress import ReportShare
 from ..footage.footage import Footage
 from ..footage.jump_table import JumpTable
+from ..numbers import NUMBERS
 from ..search.beam import Beam, Dislike, SearchStart, ShotPlan, Wanted, get_stride
 from ..search.guide import Guide
 from .closing import Closed, compute_fading
-
-_CALM = 0.3  # seconds without a jump before the end
 
 
 class Revision(NamedTuple):
@@ -155,7 +154,7 @@ def _splice(plan: ShotPlan, found: ShotPlan, begin: int, end: int) -> ShotPlan:
 
 def _find_end(footage: Footage, plan: ShotPlan, step: int, stride: int) -> int:
     """Return the step from the given one on at which a piece can end: not just after a jump."""
-    calm = round(_CALM * footage.fps)
+    calm = round(NUMBERS.calm_end * footage.fps)
     while step * stride < len(plan.frames):
         tick = step * stride
         if not plan.jumps[max(tick - calm, 0) : tick + 1].any():

@@ -11,10 +11,9 @@ from dataclasses import replace
 import numpy as np
 
 from ...maths.easing import smoothstep
+from ..numbers import NUMBERS
 from ..search.guide import Guide
 from ..shot.shot import Shot
-
-_EASE = 0.3  # seconds in which the tempo changes, within its range
 
 
 def compute_rates(shot: Shot, fps: float, count: int) -> np.ndarray:
@@ -22,7 +21,7 @@ def compute_rates(shot: Shot, fps: float, count: int) -> np.ndarray:
     t = np.arange(count) / fps
     rates = np.ones(count)
     for tempo in shot.tempos:
-        ease = min(_EASE, 0.5 * (tempo.stop - tempo.start))
+        ease = min(NUMBERS.tempo_ease, 0.5 * (tempo.stop - tempo.start))
         inside = np.minimum(t - tempo.start, tempo.stop - t)
         rates += (tempo.rate - 1.0) * smoothstep(inside / ease)
     return rates

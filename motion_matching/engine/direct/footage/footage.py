@@ -14,11 +14,9 @@ import numpy as np
 from ...database.database import Database
 from ...maths import planar
 from ...takes.sizes import find_size, find_slowness
+from ..numbers import NUMBERS
+from ..objective import COSTS
 from ..shot.shot import Pose
-
-REACH_STEP, REACH_SECONDS = 0.25, 10.0  # seconds in which ways are measured, and up to which
-_AT_ONCE = 8192  # frames
-_TOE, _HIPS, _ENDS = 1.0, 0.7, 1.2  # how much joints count in the price of a jump
 
 
 @dataclass(frozen=True)
@@ -80,10 +78,10 @@ class Footage:
     def farthest(self) -> np.ndarray:
         """The farthest that the data goes in metres (S,) within each quarter of a second more."""
         candidates = np.flatnonzero(self.candidates)
-        steps = range(1, round(REACH_SECONDS / REACH_STEP) + 1)
+        steps = range(1, round(NUMBERS.reach_seconds / NUMBERS.reach_step) + 1)
         far = [0.0]
         for step in steps:
-            ahead = self.compute_ahead(round(step * REACH_STEP * self.fps))[candidates]
+            ahead = self.compute_ahead(round(step * NUMBERS.reach_step * self.fps))[candidates]
             far.append(float(np.hypot(ahead[:, 0], ahead[:, 1]).max(initial=0.0)))
         return np.maximum.accumulate(far)
 
@@ -123,7 +121,7 @@ class Footage:
         return np.column_stack([place, turn + rate[:, 2] * missing]).astype(np.float32)
 
 
-def make_footage(database: Database, end_guard: float = 0.3) -> Footage:
+def make_footage(database: Database, end_guard: float = NUMBERS.end_guard) -> Footage:
     """Return the footage of a database; jumps lead to frames with `end_guard` seconds to go."""
     size = find_size(database)
     pace = find_slowness(database)
@@ -154,16 +152,16 @@ def _choose_joints(database: Database) -> tuple[list[int], np.ndarray]:
     toes, legs = [leg.toe for leg in roles.legs], set(np.ravel(roles.leg_bones).tolist())
     leaves = set(range(1, len(parents))) - set(parents.tolist())
     ends = sorted(b for b in leaves if not legs & {b, *database.skeleton.get_ancestors(b)})
-    weights = [_TOE] * len(toes) + [_HIPS] + [_ENDS / max(len(ends), 1)] * len(ends)
+    weights = [COSTS.toe] * len(toes) + [COSTS.hips] + [COSTS.ends / max(len(ends), 1)] * len(ends)
     return [*toes, roles.hips, *ends], np.array(weights, np.float32)
 
 
 def compute_places(database: Database, bones: list[int]) -> np.ndarray:
     """Return where (N, K, 3) bones are in every frame, from the simulation bone, in metres."""
     result = np.empty((database.frame_count, len(bones), 3), np.float32)
-    for first in range(0, database.frame_count, _AT_ONCE):
-        poses = np.asarray(database.poses[first : first + _AT_ONCE])
-        result[first : first + _AT_ONCE] = database.skeleton.compute_bone_positions(
+    for first in range(0, database.frame_count, NUMBERS.frames_at_once):
+        poses = np.asarray(database.poses[first : first + NUMBERS.frames_at_once])
+        result[first : first + NUMBERS.frames_at_once] = database.skeleton.compute_bone_positions(
             bones, poses, root=0
         )
     return result

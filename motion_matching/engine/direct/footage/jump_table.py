@@ -18,21 +18,12 @@ from ...blending.jump_price import RATE, compute_prices
 from ...errors import DatabaseError
 from ...files import array_files, own_files
 from ...progress import ReportShare
+from ..numbers import NUMBERS
+from ..objective import COSTS
 from .footage import Footage
 
-KEPT = 48  # jumps of each frame
-_POOL = 320  # nearest frames that are priced exactly
-_AXES, _APPROXIMATE, _LEAF = 9, 0.5, 32
-_AT_ONCE = 2048  # frames
-_RATE = 30.0  # frames per second that may be entered: every second one at 60
-_CELL = 0.15  # seconds of a clip, of which only the cheapest frame is kept
-_FUTURE = 0.67  # seconds ahead that tell kinds of jumps apart
-_KIND = np.array([0.25, 0.25, 0.4])  # metres and radians that a kind is wide
-_OF_A_KIND = 4
-_ALONE = 0.7  # how much places count beside the sum of places and velocities
-_CROWDED = 100.0  # added to what more of a kind cost, so that others come first
-BARRED = 1e3  # what a jump costs that may not be taken
-_OTHER = 1.0 / 3.0  # seconds within which another jump leads to the same moment
+_KIND = np.array(NUMBERS.kind_size)
+BARRED = COSTS.barred
 _VERSION = 1
 _ARRAYS: dict[str, tuple[Any, tuple[Any, ...]]] = {  # name: (type, shape); N frames, K jumps
     "key": (np.uint8, ("L",)),
@@ -70,13 +61,15 @@ def build_table_steps(footage: Footage) -> Iterator[tuple[float, JumpTable]]:
             "No frame of the database may be entered, so nothing can be directed with it; tag less "
             "of it as 'no_use' or 'no_entry', or add longer clips."
         )
-    tree = cKDTree(points[allowed], leafsize=_LEAF)
+    tree = cKDTree(points[allowed], leafsize=NUMBERS.tree_leaf)
     kinds = _label_kinds(footage)
-    pool, kept = min(_POOL, len(allowed)), min(KEPT, len(allowed))
-    table = JumpTable(np.zeros((count, kept), np.int32), np.full((count, kept), BARRED, np.float32))
-    for first in range(0, count, _AT_ONCE):
-        frames = np.arange(first, min(first + _AT_ONCE, count))
-        _, found = tree.query(points[frames], pool, eps=_APPROXIMATE)
+    pool, kept = min(NUMBERS.jumps_priced, len(allowed)), min(NUMBERS.jumps_kept, len(allowed))
+    table = JumpTable(
+        np.zeros((count, kept), np.int32), np.full((count, kept), COSTS.barred, np.float32)
+    )
+    for first in range(0, count, NUMBERS.jumps_at_once):
+        frames = np.arange(first, min(first + NUMBERS.jumps_at_once, count))
+        _, found = tree.query(points[frames], pool, eps=NUMBERS.tree_slack)
         targets = allowed[found.reshape(len(frames), pool)]
         chosen, prices = _choose(footage, frames, targets, kinds, kept)
         table.targets[frames], table.prices[frames] = chosen, prices
@@ -85,7 +78,7 @@ def build_table_steps(footage: Footage) -> Iterator[tuple[float, JumpTable]]:
 
 def _find_targets(footage: Footage) -> np.ndarray:
     """Return the frames (T,) that jumps may lead to, at most so many a second."""
-    every = max(round(footage.fps / _RATE), 1)
+    every = max(round(footage.fps / NUMBERS.entered_rate), 1)
     in_turn = np.arange(footage.frame_count) % every == 0
     allowed = np.flatnonzero(footage.candidates & in_turn)
     return allowed if len(allowed) else np.flatnonzero(footage.candidates)
@@ -111,11 +104,11 @@ def find_runner_up(
     table has no other.
     """
     targets, prices = table.targets[left].astype(np.int64), table.prices[left]
-    near = np.abs(targets - to) < _OTHER * footage.fps
+    near = np.abs(targets - to) < NUMBERS.same_moment * footage.fps
     ranges = footage.database.range_of_frame
-    prices = np.where(near & (ranges[targets] == ranges[to]), BARRED, prices)
+    prices = np.where(near & (ranges[targets] == ranges[to]), COSTS.barred, prices)
     best = int(np.argmin(prices))
-    if prices[best] >= BARRED:
+    if prices[best] >= COSTS.barred:
         return None
     own = float(price_jumps(footage, np.array([left]), np.array([to]))[0])
     return int(targets[best]), (float(prices[best]) - own) * footage.size * footage.pace
@@ -138,14 +131,14 @@ def _choose(
     footage: Footage, frames: np.ndarray, targets: np.ndarray, kinds: np.ndarray, kept: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the targets (F, K) of frames that are kept, and their prices."""
-    cell = max(round(_CELL * footage.fps), 1)
+    cell = max(round(NUMBERS.clip_cell * footage.fps), 1)
     prices = price_jumps(footage, np.broadcast_to(frames[:, None], targets.shape), targets)
-    prices[np.abs(targets - frames[:, None]) < 2 * cell] = BARRED
+    prices[np.abs(targets - frames[:, None]) < 2 * cell] = COSTS.barred
     targets, prices = _sort(targets, prices, prices)
-    prices = np.where(count_earlier(targets // cell) < 1, prices, BARRED)
+    prices = np.where(count_earlier(targets // cell) < 1, prices, COSTS.barred)
     targets, prices = _sort(targets, prices, prices)
-    crowded = count_earlier(kinds[targets]) >= _OF_A_KIND
-    targets, prices = _sort(targets, prices, np.where(crowded, prices + _CROWDED, prices))
+    crowded = count_earlier(kinds[targets]) >= NUMBERS.jumps_of_a_kind
+    targets, prices = _sort(targets, prices, np.where(crowded, prices + COSTS.crowded, prices))
     return targets[:, :kept], prices[:, :kept]
 
 
@@ -165,16 +158,16 @@ def _compute_points(footage: Footage) -> np.ndarray:
     scale = np.repeat(np.sqrt(footage.weights), 3)
     count = footage.frame_count
     sums = 2.0 / RATE * footage.places + footage.speeds / RATE**2
-    parts = (sums, _ALONE / RATE * footage.places)
+    parts = (sums, COSTS.places_alone / RATE * footage.places)
     values = np.hstack([part.reshape(count, -1) * scale for part in parts]).astype(np.float32)
     some = (values - values.mean(axis=0))[:: max(count // 5000, 1)]
-    axes = np.linalg.svd(some, full_matrices=False)[2][:_AXES]
+    axes = np.linalg.svd(some, full_matrices=False)[2][: NUMBERS.tree_axes]
     return np.ascontiguousarray(values @ axes.T)
 
 
 def _label_kinds(footage: Footage) -> np.ndarray:
     """Return a number (N,) for where each frame leads: alike futures share it."""
-    future = footage.compute_ahead(round(_FUTURE * footage.fps))
+    future = footage.compute_ahead(round(NUMBERS.kind_ahead * footage.fps))
     x, y, turn = np.round(future / _KIND).astype(np.int64).T
     return np.asarray(x + 1_000 * y + 1_000_000 * turn)
 
@@ -228,7 +221,7 @@ def load_table(footage: Footage, path: Path) -> JumpTable | None:
     """
     known = np.frombuffer(compute_key(footage).encode(), np.uint8)
     allowed = _find_targets(footage)
-    sizes = {"N": footage.frame_count, "L": len(known), "K": min(KEPT, len(allowed))}
+    sizes = {"N": footage.frame_count, "L": len(known), "K": min(NUMBERS.jumps_kept, len(allowed))}
     try:
         arrays = array_files.map_arrays(path, DatabaseError)
         found = array_files.expect_arrays(arrays, _ARRAYS, sizes, path, DatabaseError)

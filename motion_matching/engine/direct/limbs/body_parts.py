@@ -17,12 +17,10 @@ from ...motion.rest import AT_REST
 from ...skeleton.bone_names import join_quoted
 from ..footage.footage import Footage, compute_places
 from ..footage.scaling import measure_height
+from ..numbers import NUMBERS as DIRECT
 from ..shot.shot import CHARACTER, HANDS, HIPS, Mark, Pose, Shot
 from .limbs import find_limbs
-
-_LEVEL = 0.1  # metres by which frames are as high as a mark asks for
-_LEAST = 1e-3  # share of frames from which on they tell where a part is
-_SPOT = 0.15  # metres within which a mark is where the character is already
+from .numbers import NUMBERS
 
 
 class Carriage(NamedTuple):
@@ -72,11 +70,11 @@ def estimate_carriage(footage: Footage, mark: Mark) -> Carriage:
     weights = footage.candidates.astype(np.float64)
     wishes = []
     if mark.height is not None:
-        wishes.append(np.exp(-0.5 * ((places[:, 2] - mark.height) / _LEVEL) ** 2))
+        wishes.append(np.exp(-0.5 * ((places[:, 2] - mark.height) / NUMBERS.level) ** 2))
     if mark.hold:
         wishes.append((footage.speed < AT_REST.moving).astype(np.float64))
     for wish in wishes:
-        if (weights * wish).sum() > _LEAST * weights.sum():
+        if (weights * wish).sum() > NUMBERS.level_share * weights.sum():
             weights = weights * wish
     weights /= max(weights.sum(), 1e-9)
     offset = weights @ places[:, :2]
@@ -131,7 +129,7 @@ def place_roots(shot: Shot, footage: Footage) -> tuple[Shot, Mapping[int, float]
         way = np.subtract(mark.position, place)
         if mark.facing is not None:
             yaw = mark.facing
-        elif np.linalg.norm(way) > _SPOT:
+        elif np.linalg.norm(way) > DIRECT.one_place:
             yaw = float(np.arctan2(way[0], -way[1]))
         place = np.array(mark.position)
         if mark.is_of_part:

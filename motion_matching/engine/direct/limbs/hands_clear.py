@@ -13,13 +13,7 @@ from ...maths.easing import smoothstep
 from ..obstacles.obstruction import Obstruction
 from ..shot.shot import Mark
 from .limbs import LimbChain, bend_limb, find_limbs
-
-_SURFACE = 0.02  # metres beside an edge from which on a hand is over what it is the edge of
-_HIGHEST_LIFT = 0.35  # metres that a hand is lifted over an edge at most; else it stays before it
-_BEFORE = 0.02  # metres that it stays before what is higher
-_EASE = 0.12  # seconds in which that comes and goes
-_INSIDE = 0.005  # metres of a mark inside an obstacle from which on a hand is not held there
-_ENOUGH = 1e-4  # metres that are not worth bending an arm for
+from .numbers import NUMBERS
 
 
 def keep_hands_out(
@@ -49,16 +43,16 @@ def _keep_hand_out(
     shoulder, hand = joints[:, 0], joints[:, 1]
     stands = take.poses[:, 2, 0].astype(np.float64)
     surfaces = obstruction.find_surfaces(hand[:, :2], stands, 0.0)
-    held = held & ~(surfaces - hand[:, 2] > _INSIDE)
+    held = held & ~(surfaces - hand[:, 2] > NUMBERS.inside_mark)
     needed = _push_out(shoulder, hand, stands, obstruction)
-    if np.abs(needed).max(initial=0.0) < _ENOUGH:
+    if np.abs(needed).max(initial=0.0) < NUMBERS.hand_worth:
         return take.poses
-    width = _EASE * take.fps
+    width = NUMBERS.clear_ease * take.fps
     free = smoothstep(np.clip(_count_from(held) / (2.0 * width), 0.0, 1.0))[:, None]
     eased = free * gaussian_filter1d(_spread(needed, round(width)), 0.5 * width, axis=0)
     moved = hand + eased
     moved += np.where(held[:, None], 0.0, _push_out(shoulder, moved, stands, obstruction))
-    ticks = np.flatnonzero(np.linalg.norm(moved - hand, axis=1) > _ENOUGH)
+    ticks = np.flatnonzero(np.linalg.norm(moved - hand, axis=1) > NUMBERS.hand_worth)
     if not len(ticks):
         return take.poses
     return bend_limb(take.poses, ticks, take.skeleton, limb, moved[ticks])
@@ -74,13 +68,13 @@ def _push_out(
     length = np.maximum(np.linalg.norm(way, axis=1), 1e-9)
     crossed = shoulder[:, :2] + share[:, None] * way  # an arm over a rail goes over it by little
     surfaces = np.maximum(
-        obstruction.find_surfaces(hand[:, :2], stands, _SURFACE),
-        obstruction.find_surfaces(crossed, stands, _SURFACE),
+        obstruction.find_surfaces(hand[:, :2], stands, NUMBERS.over_edge),
+        obstruction.find_surfaces(crossed, stands, NUMBERS.over_edge),
     )
     over = np.maximum(surfaces - hand[:, 2], 0.0)
-    back = np.where(share < 1.0, (1.0 - share) + _BEFORE / length, 0.0)
+    back = np.where(share < 1.0, (1.0 - share) + NUMBERS.before_edge / length, 0.0)
     back = np.minimum(back, 1.0)
-    lifts = (over > 0.0) & (over < _HIGHEST_LIFT) & (over < back * length)
+    lifts = (over > 0.0) & (over < NUMBERS.highest_lift) & (over < back * length)
     result[:, 2] = np.where(lifts, over, 0.0)
     result[:, :2] = np.where(lifts, 0.0, -back)[:, None] * way
     return result

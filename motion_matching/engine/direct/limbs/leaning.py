@@ -20,14 +20,12 @@ from ...database.database import Database
 from ...maths import planar
 from ...maths.easing import smoothstep
 from ...maths.rotations import quat
+from ..numbers import NUMBERS as DIRECT
+from ..objective import COSTS
 from ..obstacles.obstruction import Obstruction
 from ..shot.shot import Mark
-from .leaning_body import LIMITS, Lean, LeaningBody, bend, find_body, stand
-
-_STEPS = 12  # of a whole lean that are compared
-_WORTH = 0.02  # metres that are worth coming down
-_BARRED = 1e3  # metres missing where one cannot lean
-_CLOSE = 0.1  # metres aside of the shoulders within which a goal is below them: one bends forward
+from .leaning_body import Lean, LeaningBody, bend, find_body, stand
+from .numbers import NUMBERS
 
 
 class _Reaching(NamedTuple):
@@ -114,7 +112,7 @@ def _lean(
         return poses
     first, last = int(reaching.ticks[0]), int(reaching.ticks[-1])
     ease_in, ease_out = (
-        (LIMITS.ease + LIMITS.ease_more * lean.amount[k]) * take.fps for k in (0, -1)
+        (NUMBERS.lean_ease + NUMBERS.lean_ease_more * lean.amount[k]) * take.fps for k in (0, -1)
     )
     ticks = np.arange(
         max(math.ceil(first - ease_in), 0), min(math.floor(last + ease_out) + 1, len(poses))
@@ -135,20 +133,20 @@ def _lean(
 
 def _find_lean(frame: _Frame, fps: float) -> Lean | None:
     """Return the least lean with which arms reach, with hips as high as can be; None without."""
-    amounts = np.linspace(0.0, 1.0, _STEPS + 1)
+    amounts = np.linspace(0.0, 1.0, NUMBERS.lean_steps + 1)
     count, best = len(frame.poses), None
-    for down in LIMITS.down:
+    for down in NUMBERS.hips_down:
         missing = np.stack([frame.measure_missing(np.full(count, a), down) for a in amounts])
         if not down and np.all(missing[0] <= 0.0):
             return None
         left = np.maximum(missing.min(axis=0), 0.0)
-        if best is None or left.max() < best[0] - _WORTH:
+        if best is None or left.max() < best[0] - NUMBERS.worth_bending:
             best = float(left.max()), down, missing
         if best[0] <= 0.0:
             break
     assert best is not None
     _, down, missing = best
-    hopeless = missing.min(axis=0) > LIMITS.hopeless * frame.body.size
+    hopeless = missing.min(axis=0) > NUMBERS.lean_hopeless * frame.body.size
     if hopeless[0]:
         return None
     amount = np.where(hopeless, 0.0, _find_amounts(amounts, missing))
@@ -162,7 +160,7 @@ def _find_amounts(amounts: np.ndarray, missing: np.ndarray) -> np.ndarray:
     columns = np.arange(len(best))
     before = np.maximum(best - 1, 0)
     high, low = missing[before, columns], missing[best, columns]
-    is_between = reached[best, columns] & (best > 0) & (high < _BARRED)
+    is_between = reached[best, columns] & (best > 0) & (high < COSTS.lean_barred)
     share = np.where(is_between, high / np.maximum(high - low, 1e-9), 1.0)
     return np.asarray(amounts[before] + share * (amounts[best] - amounts[before]))
 
@@ -171,7 +169,7 @@ def _smooth(lean: Lean, fps: float) -> Lean:
     """Return a lean that changes no faster than a trunk does, where the motion goes on."""
 
     def calm(rows: np.ndarray) -> np.ndarray:
-        return np.asarray(gaussian_filter1d(rows, LIMITS.calm * fps, axis=0, mode="nearest"))
+        return np.asarray(gaussian_filter1d(rows, NUMBERS.lean_calm * fps, axis=0, mode="nearest"))
 
     collars = {hand: calm(turn) for hand, turn in lean.collars.items()}
     return Lean(calm(lean.turn), collars, calm(lean.shift), calm(lean.amount))
@@ -209,7 +207,7 @@ class _Frame(NamedTuple):
         away = planar.rotate((goal - from_hands)[:, :2], -yaw)
         ahead = np.array([0.0, -1.0])
         far = np.linalg.norm(away, axis=1, keepdims=True)
-        away = away + np.maximum(_CLOSE * body.size - far, 0.0) * ahead
+        away = away + np.maximum(NUMBERS.below_shoulders * body.size - far, 0.0) * ahead
         way = away / np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-9)
         beside = planar.rotate((from_hands - middle)[:, :2], -yaw)
         span = np.max(
@@ -221,21 +219,21 @@ class _Frame(NamedTuple):
     def make_lean(self, amount: np.ndarray, down: np.ndarray | float) -> Lean:
         """Return the lean of some shares (K,) of what a person can, with hips `down` in metres."""
         sideways, ahead = self.way[:, 0], -self.way[:, 1]
-        most = np.where(ahead >= 0.0, LIMITS.forward, LIMITS.backward)
-        angle = 1.0 / np.hypot(ahead / most, sideways / LIMITS.aside)
+        most = np.where(ahead >= 0.0, NUMBERS.lean_forward, NUMBERS.lean_backward)
+        angle = 1.0 / np.hypot(ahead / most, sideways / NUMBERS.lean_aside)
         # about the horizontal axis that tips what is up to the way
         axis = np.column_stack([-self.way[:, 1], self.way[:, 0], np.zeros(len(amount))])
         turn = (amount * angle)[:, None] * axis
         early = np.minimum(2.0 * amount, 1.0)
-        turn[:, 2] += LIMITS.twist * early * self.twist
+        turn[:, 2] += NUMBERS.lean_twist * early * self.twist
         collars = {hand: self._turn_collar(hand, early) for hand in self.goals}
         shift = np.zeros((len(amount), 3))
         shift[:, 2] = -self.body.size * np.asarray(down)
         leant = Lean(turn, collars, shift, amount)
         gone = self._find_shoulders(leant) - np.mean(list(self.shoulders.values()), axis=0)
-        back = -LIMITS.back * planar.rotate(gone[:, :2], -self.yaw)
+        back = -NUMBERS.hips_back * planar.rotate(gone[:, :2], -self.yaw)
         far = np.linalg.norm(back, axis=1, keepdims=True)
-        most_back = LIMITS.farthest_back * self.body.size
+        most_back = NUMBERS.farthest_back * self.body.size
         shift[:, :2] = back * (most_back * np.tanh(far / most_back) / np.maximum(far, 1e-9))
         return leant
 
@@ -245,7 +243,7 @@ class _Frame(NamedTuple):
         middle = np.mean(list(self.shoulders.values()), axis=0)
         outward = quat.normalize_vectors(self.shoulders[hand] - middle)
         axis = np.cross(outward, to_goal)
-        turn = LIMITS.collar * share[:, None] * axis
+        turn = NUMBERS.lean_collar * share[:, None] * axis
         turn[:, :2] = planar.rotate(turn[:, :2], -self.yaw)
         return turn
 
@@ -269,10 +267,10 @@ class _Frame(NamedTuple):
         for hand, goal in self.goals.items():
             root, middle, end = (joints[:, bone] for bone in self.body.arms[hand])
             length = np.linalg.norm(middle - root, axis=1) + np.linalg.norm(end - middle, axis=1)
-            missing.append(np.linalg.norm(goal - root, axis=1) - LIMITS.reach * length)
+            missing.append(np.linalg.norm(goal - root, axis=1) - NUMBERS.reach * length)
         result = np.max(missing, axis=0)
         if self.obstruction is not None and amount.any():
-            result = np.where(self._find_bumped(joints), _BARRED, result)
+            result = np.where(self._find_bumped(joints), COSTS.lean_barred, result)
         return np.asarray(result)
 
     def _find_bumped(self, joints: np.ndarray) -> np.ndarray:
@@ -281,7 +279,7 @@ class _Frame(NamedTuple):
         if self.body.head is None:
             return np.zeros(len(joints), bool)
         neck, head = (joints[:, bone] for bone in (self.parents[self.body.head], self.body.head))
-        crown = head + LIMITS.crown * self.body.size * quat.normalize_vectors(head - neck)
+        crown = head + DIRECT.crown * self.body.size * quat.normalize_vectors(head - neck)
         stands = self.poses[:, 2, 0].astype(np.float64)
         depths = [self.obstruction.measure_depths(point, stands) for point in (head, crown)]
-        return np.max(depths, axis=0) > -LIMITS.head_clear * self.body.size
+        return np.max(depths, axis=0) > -NUMBERS.head_clear * self.body.size

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -16,39 +14,8 @@ from ...maths import planar
 from ...maths.rotations import quat
 from ...takes.sizes import find_size
 from .limbs import LimbChain, bend_limb, find_known_roles, find_limbs
+from .numbers import NUMBERS
 
-
-@dataclass(frozen=True)
-class LeanLimits:
-    """How far a person leans, in radians, metres of people's size, seconds and shares.
-
-    Ranges of joints are those of healthy adults (Norkin and White, Measurement of Joint Motion):
-    the spine flexes by 60 to 80 degrees in all, hips by 120, both less while one stands freely.
-    """
-
-    forward: float = math.radians(110.0)  # hips and spine together
-    aside: float = math.radians(45.0)
-    backward: float = math.radians(15.0)
-    twist: float = math.radians(40.0)  # of the trunk, to bring one shoulder forward
-    collar: float = math.radians(20.0)  # of the shoulder girdle
-    pelvis: float = 0.55  # share of a lean that the hips do, as in lifting
-    head: float = 0.5  # share of a lean that the head does not follow, to look at its hands
-    hanging: float = 0.5  # share of a lean that upper arms do not follow, by their weight
-    back: float = 0.35  # metres that hips go back for each that shoulders go forward: even weight
-    farthest_back: float = 0.18
-    # metres that hips come down on bent knees, tried one after the other: still no crouch
-    down: tuple[float, ...] = (0.0, 0.1, 0.2)
-    crown: float = 0.12  # metres from the joint of the head to the middle of its upper half
-    head_clear: float = 0.12  # metres that these two keep from obstacles: half a head and some air
-    reach: float = 0.94  # share of an arm's length at which its elbow is still bent a little
-    leg: float = 0.995  # the same of a leg
-    ease: float = 1.0 / 3.0  # seconds in which a small lean comes and goes
-    ease_more: float = 0.35  # and more for a whole one
-    calm: float = 0.1  # seconds over which a lean is averaged
-    hopeless: float = 0.5  # metres that a goal is beyond all reach from which on nobody leans to it
-
-
-LIMITS = LeanLimits()
 _UP = np.array([0.0, 0.0, 1.0])
 
 
@@ -88,7 +55,7 @@ def find_body(database: Database) -> LeaningBody | None:
         return None
     hips, spine = database.roles.hips, roles.chains.get("spine", ())
     spine = tuple(bone for bone in spine if hips in skeleton.get_ancestors(bone))
-    pelvis = LIMITS.pelvis if spine else 1.0
+    pelvis = NUMBERS.lean_pelvis if spine else 1.0
     rest = (1.0 - pelvis) / max(len(spine), 1)
     shares = (pelvis, *(pelvis + rest * (k + 1) for k in range(len(spine))))
     return LeaningBody(
@@ -128,9 +95,9 @@ def bend(poses: np.ndarray, lean: Lean, body: LeaningBody, parents: np.ndarray) 
     }
     level = turn * [1.0, 1.0, 0.0]
     if body.neck is not None:
-        own[body.neck] = quat.from_scaled_angle_axis(turn - LIMITS.head * level)
+        own[body.neck] = quat.from_scaled_angle_axis(turn - NUMBERS.lean_head * level)
     for hand, limb in body.arms.items():
-        own[limb.root] = quat.from_scaled_angle_axis(turn - LIMITS.hanging * level)
+        own[limb.root] = quat.from_scaled_angle_axis(turn - NUMBERS.arm_hangs * level)
         if hand in body.collars and hand in lean.collars:
             own[body.collars[hand]] = quat.mul(
                 quat.from_scaled_angle_axis(to_world(lean.collars[hand])),
@@ -164,7 +131,7 @@ def stand(
             for a, b in ((leg.root, leg.middle), (leg.middle, leg.end))
         )
         was = np.linalg.norm(ankles[:, leg.end] - ankles[:, leg.root], axis=1)
-        reach = np.maximum(LIMITS.leg * length, was)
+        reach = np.maximum(NUMBERS.leg_reach * length, was)
         away = joints[:, leg.root] - ankles[:, leg.end]
         height = np.sqrt(np.maximum(reach**2 - np.sum(away[:, :2] ** 2, axis=1), 0.0))
         drop = np.maximum(drop, away[:, 2] - height)

@@ -22,18 +22,8 @@ from ..shot.shot import HANDS, Mark
 from .hands_clear import keep_hands_out
 from .leaning import lean_to_marks
 from .limbs import Bend, LimbChain, bend_limb, find_limbs
-from .palms import LIMITS, find_elbow_side, rate_elbow, turn_palm
-
-_EASE = 0.5  # seconds in which a limb comes to its mark, and leaves it
-_BEYOND = 1.1  # times its length that a limb is stretched to a mark
-_OUT_OF_REACH = 2.0  # times its length beyond which it does not even reach out to a mark
-_NEAREST = 0.35  # times its length to which it is folded at most, as it would fling about then
-_DRAGGED = 0.2  # times its length by which a foot is held at most, if the motion goes on
-_SHORTEST = 0.2  # seconds in which a foot comes to its mark, though it has just stood
-_LIFT, _LIFTS = 0.02, 0.3  # metres that a standing foot is lifted, and seconds that it takes
-_TURNED = 0.6  # share of its way's time in which it turns there
-_RISEN = 0.7  # share of its way's time in which a hand rises to a surface, or leaves it level
-_ENOUGH = 1e-5  # metres that are not worth bending a limb for
+from .numbers import NUMBERS
+from .palms import find_elbow_side, rate_elbow, turn_palm
 
 
 class _Span(NamedTuple):
@@ -101,7 +91,7 @@ def _face(take: Take, mark: Mark, begins: float) -> Take:
     stay = _find_stay(take, mark, find_limbs(take.skeleton)[mark.part], begins, False)
     if stay is None:
         return take
-    ease = round(_EASE * take.fps)
+    ease = round(NUMBERS.ease * take.fps)
     span = _Span(*stay, ease, ease)
     ticks = span.list_ticks(take.frame_count)
     return turn_palm(take, mark, stay, ticks, smoothstep(span.compute_shares(ticks)))
@@ -119,7 +109,7 @@ def _reach(
     span = _find_span(take, mark, stay, limb, database)
     ticks = span.list_ticks(take.frame_count)
     metres = _measure_away(take, mark, limb, np.clip(ticks, *stay) if mark.leads else ticks)
-    if np.abs(metres).max(initial=0.0) <= _ENOUGH:
+    if np.abs(metres).max(initial=0.0) <= NUMBERS.limb_worth:
         return take
     linear = span.compute_shares(ticks)
     is_over, bend = False, None
@@ -129,7 +119,7 @@ def _reach(
     if mark.leads and leg is None:
         root = take.skeleton.compute_bone_positions([limb.root], take.poses[ticks])[:, 0]
         side = find_elbow_side(mark.part, take.poses[ticks, 3:, 0], goal - root)
-        bend = Bend(side, smoothstep(linear / _TURNED))
+        bend = Bend(side, smoothstep(linear / NUMBERS.foot_turn_share))
     if bend is not None and mark.palm is not None:
         bend = _swing_elbow(take, mark, span, goal, bend)
     return replace(take, poses=bend_limb(take.poses, ticks, take.skeleton, limb, goal, bend))
@@ -154,7 +144,7 @@ def _swing_elbow(take: Take, mark: Mark, span: _Span, goal: np.ndarray, bend: Be
         poses = bend_limb(take.poses, ticks, skeleton, limb, goal, turn(swing))
         return rate_elbow(poses[span.first : span.last + 1], skeleton, mark, swing)
 
-    return turn(min(LIMITS.swings, key=rate))
+    return turn(min(NUMBERS.elbow_swings, key=rate))
 
 
 def _find_ends(take: Take, limb: LimbChain, ticks: np.ndarray) -> np.ndarray:
@@ -187,10 +177,10 @@ def _find_stay(
     metres = _measure_away(take, mark, limb, np.arange(first, first + len(poses)))
     length = np.linalg.norm(middle - root, axis=1) + np.linalg.norm(end - middle, axis=1)
     reach = np.linalg.norm(end + metres - root, axis=1) / length
-    if reach[0] > _OUT_OF_REACH or reach[0] < _NEAREST:
+    if reach[0] > NUMBERS.out_of_reach or reach[0] < NUMBERS.folded:
         return None
-    far = reach > _BEYOND
-    dragged = np.linalg.norm((metres - metres[0])[:, :2], axis=1) > _DRAGGED * length
+    far = reach > NUMBERS.beyond
+    dragged = np.linalg.norm((metres - metres[0])[:, :2], axis=1) > NUMBERS.dragged * length
     is_left = far[1:] & ~far[0] | dragged[1:] & is_leg
     return first, first if np.any(is_left) else first + len(metres) - 1
 
@@ -203,15 +193,15 @@ def _find_span(
     Then it does not slide, and neither does it where it stood before and stands after that. One
     that is to be higher than it stands is lifted.
     """
-    (first, last), ease = stay, round(_EASE * take.fps)
+    (first, last), ease = stay, round(NUMBERS.ease * take.fps)
     leg = _find_leg(limb, database)
     if leg is None or not mark.leads:
         return _Span(first, last, ease, ease)
     stands = take.locked[:, leg]
     moves = np.flatnonzero(~stands)
     [[*_, rise]] = _measure_away(take, mark, limb, np.array([first]))
-    is_lifted = rise > _LIFT * find_size(database)
-    shortest = round((_LIFTS if is_lifted else _SHORTEST) * take.fps)
+    is_lifted = rise > NUMBERS.foot_lift * find_size(database)
+    shortest = round((NUMBERS.foot_lift_time if is_lifted else NUMBERS.foot_ease) * take.fps)
     if stands[first] and not is_lifted:
         first = int(moves[moves < first].max(initial=-1)) + 1
     if stands[last] and not is_lifted:
@@ -238,5 +228,6 @@ def _ease(linear: np.ndarray, is_over: bool) -> np.ndarray:
     """
     rising = level = linear
     if is_over:
-        rising, level = linear / _RISEN, (linear - 1.0 + _RISEN) / _RISEN
+        share = NUMBERS.hand_rise_share
+        rising, level = linear / share, (linear - 1.0 + share) / share
     return smoothstep(np.column_stack([level, level, rising]))

@@ -21,9 +21,9 @@ from ...maths.rotations import quat
 from ...skeleton.bone_names import join_quoted
 from ...takes import baking
 from ..footage.footage import Footage
+from ..numbers import NUMBERS
 from ..shot.shot import Mark
 
-_AT_ONCE = 8192  # frames
 _LEAST_LENGTH = 1e-6  # of a quaternion that has a direction
 
 
@@ -104,11 +104,11 @@ def measure_frames(pose: BonePose, footage: Footage) -> np.ndarray:
     database, parents = footage.database, footage.database.skeleton.parents
     counts = _find_moved(pose, parents)
     result = np.empty(footage.frame_count)
-    for first in range(0, footage.frame_count, _AT_ONCE):
-        poses = np.array(database.poses[first : first + _AT_ONCE])
+    for first in range(0, footage.frame_count, NUMBERS.frames_at_once):
+        poses = np.array(database.poses[first : first + NUMBERS.frames_at_once])
         poses[:, :3, 0], poses[:, 3:, 0] = 0.0, (1.0, 0.0, 0.0, 0.0)
         away = _measure_joints(pose, poses, parents)
-        result[first : first + _AT_ONCE] = away[:, counts].mean(axis=1)
+        result[first : first + NUMBERS.frames_at_once] = away[:, counts].mean(axis=1)
     return result / footage.size
 
 

@@ -7,7 +7,7 @@ joints of elbow and wrist stay where they are.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -19,46 +19,15 @@ from ...maths.rotations import quat
 from ...retargeting.frames.end_frames import EndFrames
 from ...retargeting.frames.frame_axes import rotate
 from ...skeleton.skeleton import Skeleton
+from ..objective import COSTS
 from ..shot.shot import HANDS, Mark
 from .limbs import find_known_roles, find_limbs
+from .numbers import NUMBERS
 
 # in frames of hands: to the knuckles, and out of the palm, as Z is up from the back
 _FINGERS, _PALM = np.array([0.0, 1.0, 0.0]), np.array([0.0, 0.0, -1.0])
-# where a left arm leads that reaches for something, and where its elbow points then: outward, back
-# and down. Arms that lead elsewhere are turned there the shortest way, which no arm leads against
-_REACHES = np.array([0.2, -0.8, -0.57])
-_ELBOW = np.array([0.64, 0.74, -0.82])
-_CLEAR = 0.05  # share of an arm's length by which its elbow shows where it points
-
-
-@dataclass(frozen=True)
-class PalmLimits:
-    """How far a person turns a palm, in radians: the ranges of joints of healthy adults.
-
-    They are those of Kapandji, The Physiology of the Joints. What the motion itself does beyond
-    them stays allowed, but fingers come within them.
-    """
-
-    pronation: float = math.radians(85.0)  # of the forearm, from where the palm faces the body
-    supination: float = math.radians(90.0)
-    flexion: float = math.radians(85.0)  # of the wrist, toward the palm
-    extension: float = math.radians(85.0)  # of the wrist, toward the back of the hand
-    radial: float = math.radians(15.0)  # of the wrist, toward the thumb
-    ulnar: float = math.radians(45.0)  # of the wrist, away from it
-    # of the elbow about the line from shoulder to wrist, from where it points at ease, if forearm
-    # and wrist alone would not do: down to below the arm, and up to beside the shoulder
-    swings: tuple[float, ...] = tuple(map(math.radians, (0, 15, -15, 30, -30, 45, -45, 60)))
-    swing_cost: float = 0.2  # radians that a palm may lack rather than to swing an elbow by one
-    # share of a twist that shows at the elbow, the rest at the wrist: skin shrinks by the cosine of
-    # half the twist at a joint, so that halves are the least that both can have
-    forearm: float = 0.5
-    # angle between forearm and direction below which less than the whole twist is done: it says
-    # nothing there, and would leap
-    along: float = math.radians(10.0)
-    met: float = math.radians(5.0)  # that no eye sees
-
-
-LIMITS = PalmLimits()
+_REACHES = np.array(NUMBERS.elbow_reach)
+_ELBOW = np.array(NUMBERS.elbow_side)
 
 
 class _Angles(NamedTuple):
@@ -95,7 +64,7 @@ class _ForearmView(NamedTuple):
         way = quat.normalize_vectors(end - root)
         aside = middle - root
         aside = aside - np.sum(aside * way, axis=1, keepdims=True) * way
-        lacking = np.maximum(_CLEAR * length - np.linalg.norm(aside, axis=1), 0.0)
+        lacking = np.maximum(NUMBERS.elbow_shown * length - np.linalg.norm(aside, axis=1), 0.0)
         aside = aside + lacking[:, None] * find_elbow_side(part, rotations[:, 0], way)
         sign = 1.0 if part == HANDS[0] else -1.0
         hinge = np.cross(way, aside)
@@ -182,7 +151,7 @@ def rate_elbow(poses: np.ndarray, skeleton: Skeleton, mark: Mark, swing: float) 
     reached = _limit(arm.measure(), twist, bend)
     level = np.cos(reached.bend) * np.cos(bend) * np.cos(reached.twist - twist)
     least = float(np.min(level + np.sin(reached.bend) * np.sin(bend)))
-    return math.acos(min(max(least, -1.0), 1.0)) + LIMITS.swing_cost * abs(swing)
+    return math.acos(min(max(least, -1.0), 1.0)) + COSTS.swing * abs(swing)
 
 
 def _get_direction(mark: Mark, count: int) -> np.ndarray:
@@ -200,20 +169,20 @@ def _unwind(angles: np.ndarray) -> np.ndarray:
 
 def _limit(own: _Angles, twist: np.ndarray, bend: np.ndarray) -> _Angles:
     """Return what a person reaches of a twist (K,) and a bend (K,), from their own ones."""
-    share = smoothstep(np.cos(bend) / np.sin(LIMITS.along))
+    share = smoothstep(np.cos(bend) / np.sin(NUMBERS.along_forearm))
     twist = own.twist + share * (twist - own.twist)
     return _Angles(
         np.clip(
             twist,
-            np.minimum(-LIMITS.supination, own.twist),
-            np.maximum(LIMITS.pronation, own.twist),
+            np.minimum(-NUMBERS.supination, own.twist),
+            np.maximum(NUMBERS.pronation, own.twist),
         ),
         np.clip(
             bend,
-            np.minimum(-LIMITS.extension, own.bend),
-            np.maximum(LIMITS.flexion, own.bend),
+            np.minimum(-NUMBERS.extension, own.bend),
+            np.maximum(NUMBERS.flexion, own.bend),
         ),
-        np.clip(own.aside, -LIMITS.ulnar, LIMITS.radial),
+        np.clip(own.aside, -NUMBERS.ulnar, NUMBERS.radial),
     )
 
 
@@ -230,7 +199,7 @@ def _turn(take: Take, part: str, ticks: np.ndarray, angles: _Angles) -> np.ndarr
     rotations, _ = quat.compute_world(poses, parents)
     half, whole = (
         quat.from_angle_axis(arm.sign * share * angles.twist, arm.forearm)
-        for share in (LIMITS.forearm, 1.0)
+        for share in (NUMBERS.forearm_twist, 1.0)
     )
     hand = quat.mul(whole, rotations[:, limb.end])
     hinge = np.cross(arm.forearm, quat.mul_vec(whole, arm.palm))
@@ -266,14 +235,14 @@ def measure_palm(take: Take, mark: Mark) -> tuple[float | None, str]:
     )
     worst = int(np.argmax(away))
     most = float(away[worst])
-    if most <= LIMITS.met:
+    if most <= NUMBERS.palm_met:
         return most, ""
     twist = float(arm.measure_palm(direction)[0][worst])
     why = "another mark turns the hand then"
-    if twist > LIMITS.pronation:
-        why = f"the forearm turns inward by {math.degrees(LIMITS.pronation):.0f}° at most"
-    elif twist < -LIMITS.supination:
-        why = f"the forearm turns outward by {math.degrees(LIMITS.supination):.0f}° at most"
+    if twist > NUMBERS.pronation:
+        why = f"the forearm turns inward by {math.degrees(NUMBERS.pronation):.0f}° at most"
+    elif twist < -NUMBERS.supination:
+        why = f"the forearm turns outward by {math.degrees(NUMBERS.supination):.0f}° at most"
     return most, (
         f"the palm of the {hand} is {math.degrees(most):.0f}° short, as {why}; move the mark, or "
         "let the palm face elsewhere"

@@ -14,26 +14,13 @@ import numpy as np
 
 from ...maths import planar
 from ..footage.footage import Footage
+from ..objective import COSTS
 from ..obstacles.obstruction import Obstruction
 from ..obstacles.routing import find_route
 from ..shot.shot import Mark, Shot
 from .body_parts import find_leaders
 from .limbs import LimbChain, find_limbs
-
-_NEAR = 1.0  # metres from an obstacle within which a mark of a hand is reached from beside it
-_ANGLES, _FARTHEST, _STEP = 48, 3.0, 0.05  # places compared round a mark: count, metres, and apart
-_TOES = 0.2  # metres that toes are ahead of the body, by which it stays clear more than its radius
-_LEAST_CLEAR = 0.05  # the same where there is no more room
-_COMFORTABLE, _CLOSEST = 0.9, 0.5  # shares of an arm's length at which it is stretched, and cramped
-_CHEST = 0.2  # metres below the shoulders up to which an arm reaches over something
-_TOUCHED = 0.05  # metres by which a mark may be in what it touches
-_TRIES = 40  # places to which ways are looked for
-# what a place costs, in metres of stretching: for a radian that a mark is to the side of where a
-# hand works at ease, for a radian of turning there, and for a metre of way
-_ASIDE, _TURNED, _WAY = 0.3, 0.06, 0.1
-_EASY = (-0.35, 1.0)  # radians from straight ahead to the hand's own side where it works at ease
-_KEEPS = 0.5  # radians of turning up to which one goes on as one went
-_SAMPLED = 512  # frames from which shoulders are measured
+from .numbers import NUMBERS
 
 
 class _Arm(NamedTuple):
@@ -79,7 +66,7 @@ def stand_beside(shot: Shot, obstruction: Obstruction, footage: Footage) -> Shot
 
 
 def _is_near(mark: Mark, obstruction: Obstruction) -> bool:
-    return bool(obstruction.measure_distances(np.array([mark.position]))[0] < _NEAR)
+    return bool(obstruction.measure_distances(np.array([mark.position]))[0] < NUMBERS.beside_near)
 
 
 def _find_arms(shot: Shot, footage: Footage) -> dict[str, _Arm]:
@@ -91,7 +78,7 @@ def _find_arms(shot: Shot, footage: Footage) -> dict[str, _Arm]:
 
 def _measure_arm(part: str, limb: LimbChain, footage: Footage) -> _Arm:
     database = footage.database
-    some = np.linspace(0, database.frame_count - 1, _SAMPLED).astype(int)
+    some = np.linspace(0, database.frame_count - 1, NUMBERS.shoulder_frames).astype(int)
     joints = database.skeleton.compute_bone_positions(
         list(limb), np.asarray(database.poses[some]), root=0
     )
@@ -114,20 +101,24 @@ def _find_place(
     way = (goal if after is None or first.hold else np.array(after)) - before
     travel = float(np.arctan2(way[0], -way[1]))
     facing = next((mark.facing for mark in hands if mark.facing is not None), None)
-    for clear in (_TOES, _LEAST_CLEAR):
+    for clear in (NUMBERS.toes_ahead, NUMBERS.least_clear):
         places = _list_places(goal, travel, facing, obstruction, clear)
         costs = sum(
             (_rate(places, mark, arms[mark.part], obstruction) for mark in hands), places.costs
         )
         ends = np.linalg.norm(places.points - before, axis=1)
-        costs = costs + _WAY * ends + _TURNED * np.abs(planar.wrap(places.yaws - travel))
-        for k in np.argsort(costs, kind="stable")[:_TRIES].tolist():
+        costs = (
+            costs
+            + COSTS.stand_way * ends
+            + COSTS.stand_turn * np.abs(planar.wrap(places.yaws - travel))
+        )
+        for k in np.argsort(costs, kind="stable")[: NUMBERS.stand_tries].tolist():
             if not np.isfinite(costs[k]):
                 break
             if not find_route(before, places.points[k], obstruction).complete:
                 continue
             yaw, (x, y) = float(places.yaws[k]), places.points[k].tolist()
-            keeps = not first.hold and abs(planar.wrap(yaw - travel)) < _KEEPS
+            keeps = not first.hold and abs(planar.wrap(yaw - travel)) < NUMBERS.keeps_going
             hold = max(mark.time + mark.hold for mark in hands) - first.time
             wanted = facing if facing is not None else None if keeps else yaw
             return Mark(first.time, (x, y), wanted, hold)
@@ -142,15 +133,17 @@ def _list_places(
     clear: float,
 ) -> _Places:
     """Return the places round a goal that are clear of obstacles, each with some headings."""
-    angles = np.linspace(0.0, 2.0 * np.pi, _ANGLES, endpoint=False)
-    radii = np.arange(_STEP, _FARTHEST, _STEP)
+    angles = np.linspace(0.0, 2.0 * np.pi, NUMBERS.stand_angles, endpoint=False)
+    radii = np.arange(NUMBERS.stand_step, NUMBERS.stand_farthest, NUMBERS.stand_step)
     grid = np.stack(np.meshgrid(angles, radii, indexing="ij"), axis=-1).reshape(-1, 2)
     points = goal - grid[:, 1:] * planar.yaw_to_forward(grid[:, 0])
     free = obstruction.measure_distances(points) >= obstruction.radius + clear
     points, to_goal = points[free], grid[free, 0]
-    headings = [np.full(len(points), facing)] if facing is not None else [
-        np.full(len(points), travel), to_goal, to_goal - 0.3, to_goal + 0.3
-    ]  # fmt: skip
+    if facing is not None:
+        headings = [np.full(len(points), facing)]
+    else:
+        aside = NUMBERS.look_aside
+        headings = [np.full(len(points), travel), to_goal, to_goal - aside, to_goal + aside]
     yaws = np.concatenate(headings)
     return _Places(np.tile(points, (len(headings), 1)), yaws, np.zeros(len(yaws)))
 
@@ -162,16 +155,18 @@ def _rate(places: _Places, mark: Mark, arm: _Arm, obstruction: Obstruction) -> n
     )
     away = np.array(mark.position) - shoulders
     far = np.hypot(np.linalg.norm(away, axis=1), arm.shoulder[2] - _get_height(mark, arm))
-    stretched = np.maximum(far - _COMFORTABLE * arm.length, 0.0)
-    cramped = np.maximum(_CLOSEST * arm.length - far, 0.0)
+    stretched = np.maximum(far - NUMBERS.stretched * arm.length, 0.0)
+    cramped = np.maximum(NUMBERS.cramped * arm.length - far, 0.0)
     ahead = planar.rotate(np.array(mark.position) - places.points, -places.yaws)
     aside = arm.side * np.arctan2(ahead[:, 0], -ahead[:, 1])
-    beyond = np.maximum(aside - _EASY[1], 0.0) + np.maximum(_EASY[0] - aside, 0.0)
+    beyond = np.maximum(aside - NUMBERS.easy_side[1], 0.0) + np.maximum(
+        NUMBERS.easy_side[0] - aside, 0.0
+    )
     length = np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-9)
-    short = away * np.maximum(1.0 - _TOUCHED / length, 0.0)
+    short = away * np.maximum(1.0 - NUMBERS.touched / length, 0.0)
     over = obstruction.find_tops(shoulders, shoulders + short)
-    blocked = over > arm.shoulder[2] - _CHEST
-    return np.where(blocked, np.inf, stretched + cramped + _ASIDE * beyond)
+    blocked = over > arm.shoulder[2] - NUMBERS.reach_over
+    return np.where(blocked, np.inf, stretched + cramped + COSTS.reach_aside * beyond)
 
 
 def _get_height(mark: Mark, arm: _Arm) -> float:

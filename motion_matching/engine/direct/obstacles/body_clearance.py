@@ -11,13 +11,8 @@ from ...control.rollout import Take
 from ...database.database import Database
 from ...maths.rotations import quat
 from ...takes.sizes import find_size
+from ..numbers import NUMBERS
 from .obstruction import Obstruction
-
-# metres of a body of people's size, below those of most people: clothes and flesh give way
-_TRUNK, _HEAD, _THIGH, _SHIN, _FOOT = 0.1, 0.08, 0.06, 0.045, 0.03
-_CROWN = 0.12  # metres from the joint of the head to the middle of its upper half
-_STEP = 0.06  # metres between points of a capsule's axis, below the least diameter of a capsule
-_ENTERED = 0.01  # metres that count as inside: what is not seen of a surface that gives way
 
 
 class Capsule(NamedTuple):
@@ -47,12 +42,21 @@ def list_capsules(database: Database) -> list[Capsule]:
         if bone == roles.hips:
             break
     chain.reverse()
-    capsules = [Capsule("trunk", a, b, _TRUNK * size) for a, b in itertools.pairwise(chain[:-1])]
+    capsules = [
+        Capsule("trunk", a, b, NUMBERS.trunk_radius * size)
+        for a, b in itertools.pairwise(chain[:-1])
+    ]
     if len(chain) > 1:
-        name, radius = ("trunk", _TRUNK) if roles.head is None else ("head", _HEAD)
+        name, radius = (
+            ("trunk", NUMBERS.trunk_radius) if roles.head is None else ("head", NUMBERS.head_radius)
+        )
         capsules.append(Capsule(name, chain[-2], chain[-1], radius * size))
     for name, bones in zip(roles.leg_names, roles.leg_bones, strict=True):
-        parts = zip(("thigh", "shin", "foot"), (_THIGH, _SHIN, _FOOT), strict=True)
+        parts = zip(
+            ("thigh", "shin", "foot"),
+            (NUMBERS.thigh_radius, NUMBERS.shin_radius, NUMBERS.foot_radius),
+            strict=True,
+        )
         capsules += [
             Capsule(f"{name} {part}", bones[k], bones[k + 1], radius * size)
             for k, (part, radius) in enumerate(parts)
@@ -66,7 +70,7 @@ class BodyDepths:
     def __init__(self, take: Take, database: Database, obstruction: Obstruction) -> None:
         capsules = list_capsules(database)
         self._names = [capsule.name for capsule in capsules]
-        self._entered = _ENTERED * find_size(database)
+        self._entered = NUMBERS.entered * find_size(database)
         stands = take.poses[:, 2, 0].astype(np.float64)
         self.depths = np.full((take.frame_count, len(capsules)), -np.inf)
         near = _find_near(take, database, obstruction)
@@ -75,9 +79,9 @@ class BodyDepths:
         for k, (_, start, stop, radius) in enumerate(capsules if len(near) else ()):
             a, b = joints[:, bones.index(start)], joints[:, bones.index(stop)]
             if stop == database.roles.head:  # its bone begins below it
-                b = b + _CROWN * find_size(database) * quat.normalize_vectors(b - a)
+                b = b + NUMBERS.crown * find_size(database) * quat.normalize_vectors(b - a)
             length = float(np.linalg.norm(b - a, axis=1).max())
-            count = max(int(length / (_STEP * find_size(database))) + 1, 2)
+            count = max(int(length / (NUMBERS.capsule_step * find_size(database))) + 1, 2)
             shares = np.linspace(0.0, 1.0, count)[:, None]
             points = a[:, None] + shares * (b - a)[:, None]
             deep = obstruction.measure_depths(points.reshape(-1, 3), np.repeat(stands[near], count))

@@ -7,9 +7,7 @@ import math
 import numpy as np
 
 from ...ground.ground import STEP, Ground, Point, follow_floor, is_flat
-
-_APART = 0.1  # metres between looks at the floor along a line
-_REACH = 4.0  # times its width that the smoothing looks ahead and back
+from ..numbers import NUMBERS
 
 
 def compute_heights(floor: Ground, points: np.ndarray, width: float) -> np.ndarray:
@@ -21,7 +19,7 @@ def compute_heights(floor: Ground, points: np.ndarray, width: float) -> np.ndarr
     if is_flat(floor) or not len(points):
         return np.zeros(len(points))
     below = follow_floor(floor, points)[:, 2]
-    reach = math.ceil(_REACH * width)
+    reach = math.ceil(NUMBERS.smooth_reach * width)
     if not reach:
         return below
     weights = np.exp(-0.5 * (np.arange(-reach, reach + 1) / width) ** 2)
@@ -31,7 +29,7 @@ def compute_heights(floor: Ground, points: np.ndarray, width: float) -> np.ndarr
 
 def can_walk(floor: Ground, start: Point, stop: Point) -> bool:
     """Return whether a straight line between two points leads over steps that can be taken."""
-    count = math.ceil(math.dist(start, stop) / _APART) + 1
+    count = math.ceil(math.dist(start, stop) / NUMBERS.floor_step) + 1
     points = np.linspace(start, stop, count).tolist()
     heights = np.array([floor.height(x, y) for x, y in points])
     return bool(np.all(np.abs(np.diff(heights)) <= STEP))

@@ -9,11 +9,8 @@ import numpy as np
 
 from ...ground.ground import FLAT, STEP, Box, Ground, Wall, is_flat
 from ...maths import planar
+from ..numbers import NUMBERS
 from ..shot.shot import Shot
-
-_BESIDE = 0.01  # metres from a wall at which the floor shows what it is the side of
-_ALONG = (0.2, 0.5, 0.8)  # shares of a wall at which it does
-_NEAR = 0.6  # metres from a wall within which the floor is looked at
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +163,7 @@ class Obstruction:
         The ground on which one stands at each point has the heights (P,) `stands`. What is far from
         any side is not looked for: one gets there through a side.
         """
-        beside = self._cull(points[:, :2], _NEAR)
+        beside = self._cull(points[:, :2], NUMBERS.wall_near)
         sides = self._measure_sides(points[:, :2], beside)
         above = np.maximum(points[:, 2:] - self.tops[beside], 0.0)
         depths = -np.hypot(sides, above).min(axis=1, initial=np.inf)
@@ -176,7 +173,7 @@ class Obstruction:
             depths = np.where(deep > 0.0, np.maximum(depths, deep), depths)
         if not is_flat(self.floor) and len(beside):
             nearest = sides.min(axis=1)
-            for i in np.flatnonzero(nearest < _NEAR).tolist():
+            for i in np.flatnonzero(nearest < NUMBERS.wall_near).tolist():
                 height = self.floor.height(*points[i, :2].tolist())
                 # feet may stand at the edge of a step, with their tips in the next one
                 if height > max(stands[i], points[i, 2]) + STEP:
@@ -212,8 +209,8 @@ def _find_top(wall: Wall, floor: Ground) -> float:
     aside = np.array([ay - by, bx - ax]) / length
     points = [
         np.add(wall[0], share * np.subtract(wall[1], wall[0])) + beside * aside
-        for share in _ALONG
-        for beside in (-_BESIDE, _BESIDE)
+        for share in NUMBERS.wall_shares
+        for beside in (-NUMBERS.wall_side, NUMBERS.wall_side)
     ]
     heights = [floor.height(float(x), float(y)) for x, y in points]
     return max(heights) if max(heights) - min(heights) > STEP else np.inf

@@ -6,12 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..numbers import NUMBERS
 from .obstruction import Obstruction
 
-_CLEAR = 0.15  # metres beyond the radius of the character at which corners are passed
-_TOUCH = 0.05  # metres beyond it that a way keeps at least
 _ROUNDING = 1e-6
-_SHARES = np.linspace(0.0, 1.0, 41)[1:]  # of a straight way that is blocked, at which it may end
+_SHARES = np.linspace(0.0, 1.0, NUMBERS.blocked_places + 1)[1:]
 
 
 class Route(NamedTuple):
@@ -30,8 +29,10 @@ def find_route(start: np.ndarray, stop: np.ndarray, obstruction: Obstruction) ->
     """Return the shortest free way, or where there is none, that to the free place nearest by."""
     if _is_free(start, stop[None], obstruction)[0]:
         return Route(np.zeros((0, 2)), stop, float(np.linalg.norm(stop - start)), True)
-    corners = obstruction.list_corners(obstruction.radius + _CLEAR)
-    corners = corners[obstruction.measure_distances(corners) >= obstruction.radius + _TOUCH]
+    corners = obstruction.list_corners(obstruction.radius + NUMBERS.corner_room)
+    corners = corners[
+        obstruction.measure_distances(corners) >= obstruction.radius + NUMBERS.least_room
+    ]
     points = np.vstack([start, stop, corners])
     lengths, before = _search(points, obstruction)
     end, at, complete = stop, 1, True
@@ -77,7 +78,7 @@ def _find_nearest(
     best = points[0], 0, float(np.linalg.norm(points[1] - points[0]))
     for at, row in zip(known.tolist(), places, strict=True):
         free = _is_free(points[at], row, obstruction)
-        free &= obstruction.measure_distances(row) >= obstruction.radius + _TOUCH
+        free &= obstruction.measure_distances(row) >= obstruction.radius + NUMBERS.least_room
         options = np.vstack([points[at], row[free]])
         away = np.linalg.norm(options - points[1], axis=1)
         if away.min() < best[2] - _ROUNDING:
@@ -94,6 +95,9 @@ def _is_free(start: np.ndarray, stops: np.ndarray, obstruction: Obstruction) -> 
         return np.zeros(0, bool)
     at_start = obstruction.measure_distances(start[None])
     at_stops = np.maximum(obstruction.measure_distances(stops), obstruction.radius)
-    needed = np.minimum(obstruction.radius + _TOUCH, np.minimum(at_start, at_stops)) - _ROUNDING
+    needed = (
+        np.minimum(obstruction.radius + NUMBERS.least_room, np.minimum(at_start, at_stops))
+        - _ROUNDING
+    )
     starts = np.broadcast_to(start, stops.shape)
     return np.asarray(obstruction.measure_ways(starts, stops) >= np.maximum(needed, _ROUNDING))

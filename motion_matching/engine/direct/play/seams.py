@@ -12,8 +12,7 @@ from ...control.rollout import Take
 from ...legs.joints import compute_accelerations
 from ...maths.easing import smoothstep
 from ...maths.rotations import component_quat, quat
-
-_BLEND = 0.4  # seconds at both ends of a piece in which it is led to the rest
+from ..numbers import NUMBERS
 
 
 def put_piece(base: Take, piece: Take, first: int, stop: int, skipped: int) -> Take:
@@ -30,7 +29,7 @@ def put_piece(base: Take, piece: Take, first: int, stop: int, skipped: int) -> T
             joined = values.copy()
             joined[first:stop] = getattr(piece, name)[skipped : skipped + count]
             arrays[name] = joined
-    ticks = min(round(_BLEND * base.fps), count // 2)
+    ticks = min(round(NUMBERS.seam_blend * base.fps), count // 2)
     for name in ("poses", "unlocked_poses"):
         poses, before, own = arrays[name], getattr(base, name), getattr(piece, name)
         if first > 0:

@@ -9,11 +9,8 @@ import numpy as np
 
 from ...maths import planar
 from ..footage.footage import Footage
-
-_AHEAD = 1.0  # seconds before a mark from which on it counts where playing on leads
-_AWAY = 2.0  # metre-seconds that a part costs, times the square of the metres that it is away
-_MOST = 0.5  # metre-seconds that a part costs at most before its mark
-_MOMENTS = 12  # of the data, the nearest to a pose, to which a search tries to jump
+from ..numbers import NUMBERS
+from ..objective import COSTS
 
 Places = tuple[np.ndarray, np.ndarray, np.ndarray]  # x, y and yaw (S,) each
 Costs = np.ndarray | float
@@ -31,7 +28,7 @@ class PartAim(NamedTuple):
         x, y, yaw = places
         away = planar.rotate(offsets, yaw)
         dx, dy = x + away[:, 0] - self.place[0], y + away[:, 1] - self.place[1]
-        return np.asarray(_AWAY * (dx * dx + dy * dy))
+        return np.asarray(COSTS.part_away * (dx * dx + dy * dy))
 
 
 class Aims:
@@ -48,7 +45,7 @@ class Aims:
         stride: int,
     ) -> None:
         self._footage, self._stride = footage, stride
-        self._ahead = round(_AHEAD * footage.fps)
+        self._ahead = round(NUMBERS.part_ahead * footage.fps)
         frames = np.arange(footage.frame_count)
         self._costs = {
             tick // stride: of_frames[self._play_on(frames, tick % stride)]
@@ -79,9 +76,9 @@ class Aims:
         apart = max(self._ahead, 1)
         for step, costs in self._costs.items():
             order = np.argsort(np.where(candidates, costs, np.inf), kind="stable")
-            order = order[: _MOMENTS * apart]
+            order = order[: NUMBERS.pose_moments * apart]
             first = np.sort(np.unique(order // apart, return_index=True)[1])
-            yield from ((step, int(frame)) for frame in order[first[:_MOMENTS]])
+            yield from ((step, int(frame)) for frame in order[first[: NUMBERS.pose_moments]])
 
     def measure_poses(self, step: int, frames: np.ndarray) -> Costs:
         """Return what frames (S,) at a step cost for the pose that is asked for then."""
@@ -105,5 +102,7 @@ class Aims:
             ticks = (aim.tick - step) * self._stride
             if 0 < ticks < self._ahead:
                 price = aim.measure(self._look(frames, ticks, aim.offsets), places)
-                for_parts = for_parts + np.minimum(price, _MOST) * (1.0 - ticks / self._ahead)
+                for_parts = for_parts + np.minimum(price, COSTS.most_part_hope) * (
+                    1.0 - ticks / self._ahead
+                )
         return for_poses, for_parts

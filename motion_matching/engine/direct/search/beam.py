@@ -17,36 +17,20 @@ from ...errors import SettingsError
 from ...maths import planar
 from ...progress import ReportShare
 from ..footage.footage import Footage
-from ..footage.jump_table import BARRED, JumpTable, count_earlier, price_jumps
+from ..footage.jump_table import JumpTable, count_earlier, price_jumps
+from ..numbers import NUMBERS
+from ..objective import COSTS
 from ..obstacles.nearness import price_nearness
 from ..obstacles.obstruction import Obstruction
 from .aims import Aims, PartAim
 from .guide import Guide
 
-STEP = 0.1  # seconds between decisions
-_JUMP = 0.03  # metre-seconds that every jump costs besides its price
-_APART = 0.3  # seconds between jumps
-_PLACE, _HEADING = 0.01, 0.01  # metre-seconds per second of a deviation that is just allowed
-MOST_TURNED = 4.0  # most that a heading between marks costs, per cost of a just allowed deviation
-_HOPE = 0.7  # how much counts where playing on would lead
-_LOOKS = (0.33, 0.67, 1.0)  # seconds ahead
-_MOST_HOPE = 3.0
-_DRIFT = 0.3  # per second and m/s of a root that is to stand
-_CLIMB = 0.3  # per second and m/s by which the ground rises otherwise than in the clip
-_TURNING = 0.2  # m/s that a radian per second counts in that
-_TO_FRAME, _LEAD_IN = 0.6, 1.0  # cost of not leading to a frame that is asked for, and seconds
-_MISSED = 1e3
-_FORGOTTEN = 39  # steps after which nothing is left of a jump
 _ALWAYS = 2**31  # ticks
-_OWN = 6  # states kept of one piece of a clip
-_POOL = 6  # times as many states are compared as are kept
-_PIECE, _CELL, _SECTOR = 0.1, 0.08, 0.17  # seconds, metres and radians of states that are alike
-_FIT_TURN, _FIT_SPEED = 0.1, 1.0  # how much turns count when starting, and speed where one stands
 
 
 def get_stride(fps: float) -> int:
     """Return how many ticks a step has."""
-    return max(round(STEP * fps), 1)
+    return max(round(NUMBERS.step * fps), 1)
 
 
 class SearchStart(NamedTuple):
@@ -106,7 +90,7 @@ class Wanted:
     obstruction: Obstruction | None = None
     poses: Mapping[int, np.ndarray] = field(default_factory=dict)
     parts: Sequence[PartAim] = ()
-    most_turned: float = MOST_TURNED
+    most_turned: float = COSTS.most_heading
     climbs: np.ndarray | None = None
 
 
@@ -180,15 +164,15 @@ class Beam:
         self._guide = guide
         self._seconds = self.stride / footage.fps
         self._moves = footage.get_ahead(self.stride)
-        self._looks = [round(t * footage.fps) for t in _LOOKS]
+        self._looks = [round(t * footage.fps) for t in NUMBERS.looks]
         self._futures = [footage.get_ahead(look) for look in self._looks]
         turning = np.abs(footage.root[:, 2])
-        drift = np.maximum(footage.speed + _TURNING * turning, footage.foot_speed)
+        drift = np.maximum(footage.speed + COSTS.drift_turn * turning, footage.foot_speed)
         self._drift = np.minimum(drift, 1.0)
         self._can_play = footage.left >= self.stride
-        self._gap = max(round(_APART / self._seconds), 1)
+        self._gap = max(round(NUMBERS.jumps_apart / self._seconds), 1)
         self._gains = self._compute_gains()
-        self._shares = compute_left(self._seconds * np.arange(_FORGOTTEN + 1))[:, None]
+        self._shares = compute_left(self._seconds * np.arange(NUMBERS.forgotten + 1))[:, None]
         self._pins = {
             tick // self.stride: frame - tick % self.stride for tick, frame in wanted.frames.items()
         }
@@ -201,7 +185,7 @@ class Beam:
 
         In the first it is against having played on in the tick before the jump.
         """
-        ticks = np.arange(1, (_FORGOTTEN + 1) * self.stride + 2)
+        ticks = np.arange(1, (NUMBERS.forgotten + 1) * self.stride + 2)
         left = compute_left(ticks / self.footage.fps)
         first = left[0] - 1.0 + left[1 : self.stride + 1].sum()
         later = left[self.stride + 1 :].reshape(-1, self.stride).sum(axis=1)
@@ -234,7 +218,7 @@ class Beam:
             start = SearchStart(0, (x, y, yaw))
         count = len(frames)
         x, y, yaw, cost = (np.full(count, value) for value in (*start.place, 0.0))
-        since = np.full(count, min(start.since, _FORGOTTEN))
+        since = np.full(count, min(start.since, NUMBERS.forgotten))
         return _BeamStates(frames, x, y, yaw, cost, since, np.tile(start.fading, (count, 1)))
 
     def _find_first_frames(self) -> np.ndarray:
@@ -250,9 +234,9 @@ class Beam:
             moved = guide.way[min(look, self._last)] - guide.way[0]
             place = planar.rotate(moved[:2], -guide.way[0, 2])
             away = future[allowed] - np.append(place, planar.wrap(moved[2]))
-            fit += away**2 @ [1.0, 1.0, _FIT_TURN]
+            fit += away**2 @ [1.0, 1.0, COSTS.first_turn]
         if guide.stands[0]:
-            fit += _FIT_SPEED * footage.speed[allowed] ** 2
+            fit += COSTS.first_speed * footage.speed[allowed] ** 2
         fit += self._aims.measure_poses(0, allowed)
         if (dislike := self._measure_dislike(0, allowed)) is not None:
             fit += dislike
@@ -277,7 +261,7 @@ class Beam:
         climbs, climb = self.wanted.climbs, self.footage.climb
         if climbs is None or climb is None:
             return None
-        return np.asarray(_CLIMB * np.abs(climb[frames] - climbs[min(tick, len(climbs) - 1)]))
+        return np.asarray(COSTS.climb * np.abs(climb[frames] - climbs[min(tick, len(climbs) - 1)]))
 
     def _list_options(self, i: int, states: _BeamStates) -> _Options:
         """Return what all states can do at a step: play on, jump, or lead to a wanted frame.
@@ -286,7 +270,7 @@ class Beam:
         """
         if len(kept := self._find_keepers(i, states)):
             targets = np.full(len(kept), self._kept[i][1])
-            prices = price_jumps(self.footage, states.frame[kept], targets) + _JUMP
+            prices = price_jumps(self.footage, states.frame[kept], targets) + COSTS.jump
             return _Options(kept, targets, prices, np.ones(len(kept), bool))
         goes_on = np.flatnonzero(self._can_play[states.frame])
         options = [
@@ -299,7 +283,7 @@ class Beam:
             sources = states.frame[jumpers]
             targets = self.table.targets[sources].astype(np.int64)
             parents = np.repeat(jumpers, targets.shape[1])
-            prices = self.table.prices[sources].ravel() + _JUMP
+            prices = self.table.prices[sources].ravel() + COSTS.jump
             options.append(_Options(parents, targets.ravel(), prices, np.ones(len(parents), bool)))
             options += self._list_lead_ins(i, states, jumpers)
         joined = _Options(*(np.concatenate(parts) for parts in zip(*options, strict=True)))
@@ -307,7 +291,7 @@ class Beam:
             joined = joined._replace(
                 price=joined.price + self.wanted.entry[joined.entered] * joined.jumped
             )
-        usable = self._can_play[joined.entered] & (joined.price < BARRED)
+        usable = self._can_play[joined.entered] & (joined.price < COSTS.barred)
         usable &= ~self._find_barred(i, states.frame[joined.parent], joined)
         if not usable.any():  # a clip ends, and nothing follows: better this than nothing
             usable = self._can_play[joined.entered]
@@ -334,12 +318,12 @@ class Beam:
         for at, frame in [*self._pins.items(), *self._aims.near]:
             ticks = (at - i) * self.stride
             first = frame - ticks
-            if not 0 <= ticks <= _LEAD_IN * self.footage.fps or first < 0:
+            if not 0 <= ticks <= NUMBERS.lead_in * self.footage.fps or first < 0:
                 continue
             if self.footage.left[first] < ticks:
                 continue
             targets = np.full(len(jumpers), first)
-            prices = price_jumps(self.footage, states.frame[jumpers], targets) + _JUMP
+            prices = price_jumps(self.footage, states.frame[jumpers], targets) + COSTS.jump
             result.append(_Options(jumpers, targets, prices, np.ones(len(jumpers), bool)))
         return result
 
@@ -376,11 +360,11 @@ class Beam:
         cost = states.cost[parent] + options.price
         cost = cost + self._seconds * self._measure_deviation(tick, x, y, yaw)
         if self._guide.stands[tick]:
-            cost = cost + self._seconds * _DRIFT * self._drift[frame]
+            cost = cost + self._seconds * COSTS.drift * self._drift[frame]
         if (dislike := self._measure_dislike(tick, frame)) is not None:
             cost = cost + self._seconds * dislike
         if (wanted := self._pins.get(i + 1)) is not None:
-            cost = cost + np.where(frame == wanted, 0.0, _MISSED)
+            cost = cost + np.where(frame == wanted, 0.0, COSTS.frame_missed)
         cost = cost + self._aims.measure_poses(i + 1, frame)
         cost = cost + self._aims.measure_parts(i + 1, frame, (x, y, yaw))
         if self.wanted.obstruction is not None:
@@ -389,7 +373,7 @@ class Beam:
             cost = cost + price_nearness(
                 self.wanted.obstruction, footage, frame, start, places, yaw
             )
-        since = np.minimum(age + 1, _FORGOTTEN)
+        since = np.minimum(age + 1, NUMBERS.forgotten)
         moved = _BeamStates(frame, x, y, yaw, cost, since, fading)
         return moved, cost + self._look_ahead(i, moved)
 
@@ -407,7 +391,7 @@ class Beam:
         if not guide.follows[tick]:
             most = self.wanted.most_turned * firm**2
             heading = heading / (1.0 + heading / most)
-        return np.asarray(firm * (_PLACE * place + _HEADING * heading))
+        return np.asarray(firm * (COSTS.place * place + COSTS.heading * heading))
 
     def _look_ahead(self, i: int, states: _BeamStates) -> np.ndarray:
         """Return what playing on would cost (S,) within a second, and not reaching frames."""
@@ -416,34 +400,42 @@ class Beam:
         for look, future in zip(self._looks, self._futures, strict=True):
             tick = min((i + 1) * self.stride + look, self._last)
             gx, gy, gyaw = guide.way[tick].tolist()
-            far, twist = guide.far[tick] ** 2 + 0.04, guide.twist[tick] ** 2 + 0.02
+            far = guide.far[tick] ** 2 + COSTS.hope_near
+            twist = guide.twist[tick] ** 2 + COSTS.hope_turn
             dx, dy, turn = future[states.frame].T
             away = (states.x + c * dx - s * dy - gx) ** 2 + (states.y + s * dx + c * dy - gy) ** 2
             turned = planar.wrap(states.yaw + turn - gyaw) ** 2
-            hope += np.minimum(_PLACE * away / far + _HEADING * turned / twist, _MOST_HOPE)
-        result = _HOPE / len(self._looks) * hope
+            hope += np.minimum(
+                COSTS.place * away / far + COSTS.heading * turned / twist, COSTS.most_hope
+            )
+        result = COSTS.hope / len(self._looks) * hope
         for at, frame in self._pins.items():
             ticks = (at - i - 1) * self.stride
             seconds = ticks / self.footage.fps
-            if 0.0 < seconds < _LEAD_IN:
+            if 0.0 < seconds < NUMBERS.lead_in:
                 leads = states.frame == frame - ticks
-                result += np.where(leads, 0.0, _TO_FRAME * (1.0 - seconds / _LEAD_IN))
+                result += np.where(
+                    leads, 0.0, COSTS.lead_to_frame * (1.0 - seconds / NUMBERS.lead_in)
+                )
         places = states.x, states.y, states.yaw
         for_poses, for_parts = self._aims.look_ahead(i + 1, states.frame, places)
         return np.asarray(result + for_poses + for_parts)
 
     def _prune(self, score: np.ndarray, states: _BeamStates) -> np.ndarray:
         """Return the best states: one of those alike, and a few of each piece of a clip."""
-        some = min(len(score), _POOL * self.states)
+        some = min(len(score), NUMBERS.states_compared * self.states)
         best = np.argpartition(score, some - 1)[:some]
         best = best[np.argsort(score[best], kind="stable")]
-        piece = states.frame[best] // max(round(_PIECE * self.footage.fps), 1)
-        x, y = (np.round(each[best] / _CELL).astype(np.int64) for each in (states.x, states.y))
-        sector = np.round(planar.wrap(states.yaw[best]) / _SECTOR).astype(np.int64)
+        piece = states.frame[best] // max(round(NUMBERS.piece_alike * self.footage.fps), 1)
+        x, y = (
+            np.round(each[best] / NUMBERS.place_alike).astype(np.int64)
+            for each in (states.x, states.y)
+        )
+        sector = np.round(planar.wrap(states.yaw[best]) / NUMBERS.heading_alike).astype(np.int64)
         key = ((piece * 4001 + x) * 4001 + y) * 37 + sector
         first = np.sort(np.unique(key, return_index=True)[1])
         best, piece = best[first], piece[first]
-        return best[count_earlier(piece[None])[0] < _OWN][: self.states]
+        return best[count_earlier(piece[None])[0] < NUMBERS.states_of_a_piece][: self.states]
 
     def _trace(self, steps: Sequence[_Step], states: _BeamStates) -> ShotPlan:
         """Return the plan that leads to the cheapest state."""

@@ -6,9 +6,8 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import replace
 
+from ..numbers import NUMBERS
 from ..shot.shot import Shot
-
-_TOGETHER = 1.5  # seconds between two marks within which one may be what makes the other missed
 
 
 def find_conflict(shot: Shot, missed: Sequence[int], fps: float) -> tuple[int, ...]:
@@ -32,7 +31,7 @@ def find_conflict(shot: Shot, missed: Sequence[int], fps: float) -> tuple[int, .
 
 def _is_close(shot: Shot, a: int, b: int) -> bool:
     first, second = shot.marks[a], shot.marks[b]
-    return first.time < second.time < first.time + first.hold + _TOGETHER
+    return first.time < second.time < first.time + first.hold + NUMBERS.marks_together
 
 
 def _count_wishes(shot: Shot, index: int) -> int:

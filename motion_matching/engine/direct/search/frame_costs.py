@@ -11,26 +11,14 @@ from ...performance.settings import PerformerSettings
 from ..footage.footage import Footage
 from ..limbs.body_parts import find_leaders, get_part_places
 from ..limbs.mark_poses import find_pose, measure_frames
+from ..numbers import NUMBERS
+from ..objective import COSTS
 from ..obstacles.heights import compute_heights
 from ..obstacles.obstruction import Obstruction
 from ..shot.shot import HIPS, Mark, Shot
 from .aims import PartAim
 from .beam import Barred, Dislike, Wanted
 from .guide import Guide
-
-_GAIT = 0.15  # metre-seconds a second that the other gait costs
-_TAGGED = 0.5  # and frames without the tags that are asked for
-# and hips that are low, where no tags are asked for: by shares of their usual height, from which on
-# they begin to be, and are. Data of one who walks and crouches would be left crouching
-_LOW, _UPRIGHT, CROUCHED = 0.1, 0.9, 0.75
-_ODD = 0.5  # and odd postures, where no tags are asked for: as frames that lack a tag
-_SMOOTH = 0.25  # seconds on both sides over which a gait's speed is averaged
-_FORBIDDEN = 0.25  # seconds around the frames of a jump that is forbidden
-_SEEDED = 0.04  # metre-seconds by which seeds change the price of pieces of clips
-_PIECE = 0.25  # seconds
-_MOST_POSES = 32  # that are kept in memory
-_HEIGHT = 0.05  # metre-seconds that a metre of a limb's height costs, as limbs bend to it
-_POSE = 3.0  # metre-seconds that a metre of joints from a pose costs
 
 
 def collect_wishes(
@@ -87,7 +75,7 @@ def _find_climbs(shot: Shot, guide: Guide, footage: Footage) -> np.ndarray | Non
     if footage.climb is None:
         return None
     places = guide.way[:, :2] * footage.size
-    heights = compute_heights(shot.floor, places, _SMOOTH * guide.fps) / footage.size
+    heights = compute_heights(shot.floor, places, NUMBERS.gait_window * guide.fps) / footage.size
     return np.asarray(np.gradient(heights) * guide.fps)
 
 
@@ -105,11 +93,13 @@ def _rate_poses(shot: Shot, guide: Guide, footage: Footage) -> dict[int, np.ndar
     result: dict[int, np.ndarray] = {}
     for mark in shot.marks:
         if mark.pose is not None:
-            result[round(mark.time * guide.fps)] = _POSE * _measure_pose(mark, footage)
+            result[round(mark.time * guide.fps)] = COSTS.pose * _measure_pose(mark, footage)
     for mark in _list_leading_parts(shot):
         if mark.is_limb and mark.height is not None:
             tick, places = round(mark.time * guide.fps), get_part_places(footage, mark.part)
-            result[tick] = result.get(tick, 0.0) + _HEIGHT * np.abs(places[:, 2] - mark.height)
+            result[tick] = result.get(tick, 0.0) + COSTS.part_height * np.abs(
+                places[:, 2] - mark.height
+            )
     return result
 
 
@@ -122,7 +112,7 @@ def _measure_pose(mark: Mark, footage: Footage) -> np.ndarray:
     assert pose is not None
     assert mark.pose is not None
     if mark.pose not in known:
-        if len(known) >= _MOST_POSES:
+        if len(known) >= NUMBERS.poses_kept:
             del known[next(iter(known))]
         known[mark.pose] = measure_frames(pose, footage)
     return known[mark.pose]
@@ -130,7 +120,7 @@ def _measure_pose(mark: Mark, footage: Footage) -> np.ndarray:
 
 def _get_surroundings(frame: str, footage: Footage) -> tuple[int, int]:
     """Return the first frame and that after the last around a frame of a clip."""
-    database, around = footage.database, round(_FORBIDDEN * footage.fps)
+    database, around = footage.database, round(NUMBERS.forbidden_around * footage.fps)
     at = find_frame(database, frame)
     of_range = int(database.range_of_frame[at])
     start, stop = int(database.starts[of_range]), int(database.stops[of_range])
@@ -141,9 +131,9 @@ def _make_noise(seed: int, footage: Footage) -> np.ndarray | None:
     """Return what a seed adds to the price of entering frames (N,); nothing for seed 0."""
     if not seed:
         return None
-    piece = max(round(_PIECE * footage.fps), 1)
+    piece = max(round(NUMBERS.seed_piece * footage.fps), 1)
     count = footage.frame_count
-    noise = np.random.default_rng(seed).uniform(0.0, _SEEDED, -(-count // piece))
+    noise = np.random.default_rng(seed).uniform(0.0, COSTS.seed, -(-count // piece))
     return np.repeat(noise, piece)[:count]
 
 
@@ -153,15 +143,15 @@ def _rate_frames(shot: Shot, footage: Footage, settings: PerformerSettings) -> l
     none = np.zeros(footage.frame_count)
     has_run = settings.run != settings.walk
     costs = {
-        "walk": _GAIT * np.clip(3.0 * (share - 1.0), 0.0, 1.0),
-        "run": _GAIT * np.clip(1.0 - share, 0.0, 1.0) if has_run else none,
+        "walk": COSTS.gait * np.clip(COSTS.runs_above * (share - 1.0), 0.0, 1.0),
+        "run": COSTS.gait * np.clip(1.0 - share, 0.0, 1.0) if has_run else none,
     }
     gaits, tags = dict(shot.list_gaits()), dict(shot.list_tags())
-    unasked = _rate_low_hips(footage) + _ODD * _find_odd_frames(footage, settings)
+    unasked = _rate_low_hips(footage) + COSTS.odd * _find_odd_frames(footage, settings)
     result, gait, wanted = [], shot.gait, frozenset[str]()
     for time in sorted({*gaits, *tags}):
         gait, wanted = gaits.get(time, gait), tags.get(time, wanted)
-        lacking = _TAGGED * ~footage.database.make_tag_mask(wanted) if wanted else unasked
+        lacking = COSTS.tag * ~footage.database.make_tag_mask(wanted) if wanted else unasked
         result.append(Dislike(round(time * footage.fps), costs[gait], lacking))
     return result
 
@@ -177,8 +167,8 @@ def _rate_low_hips(footage: Footage) -> np.ndarray:
     """Return what frames (N,) cost a second for hips that are lower than in most others."""
     heights = get_part_places(footage, HIPS)[:, 2].astype(np.float64)
     usual = max(float(np.median(heights)), 1e-6)
-    low = (_UPRIGHT - heights / usual) / (_UPRIGHT - CROUCHED)
-    return np.asarray(_LOW * np.clip(low, 0.0, 1.0))
+    low = (NUMBERS.upright - heights / usual) / (NUMBERS.upright - NUMBERS.crouched)
+    return np.asarray(COSTS.low_hips * np.clip(low, 0.0, 1.0))
 
 
 def _weigh_gaits(shot: Shot, guide: Guide, footage: Footage) -> np.ndarray:
@@ -189,8 +179,11 @@ def _weigh_gaits(shot: Shot, guide: Guide, footage: Footage) -> np.ndarray:
     result = np.zeros(len(share))
     for time, gait in shot.list_gaits():
         first = round(time * guide.fps)
-        walks, runs = 1.0 - smoothstep((share - 0.8) / 0.4), smoothstep((share - 0.4) / 0.4)
-        result[first:] = (runs if gait == "run" else walks)[first:]
+        if gait == "run":
+            counts = smoothstep((share - NUMBERS.run_from) / NUMBERS.gait_fades)
+        else:
+            counts = 1.0 - smoothstep((share - NUMBERS.walk_until) / NUMBERS.gait_fades)
+        result[first:] = counts[first:]
     return result
 
 
@@ -200,6 +193,6 @@ def _get_walk_to_run(footage: Footage) -> float:
 
 
 def _smooth(values: np.ndarray, fps: float) -> np.ndarray:
-    width = 2 * round(_SMOOTH * fps) + 1
+    width = 2 * round(NUMBERS.gait_window * fps) + 1
     padded = np.pad(values, width // 2, mode="edge")
     return np.convolve(padded, np.full(width, 1.0 / width), mode="valid")

@@ -16,26 +16,11 @@ import numpy as np
 from ...maths import planar
 from ...maths.easing import smoothstep
 from ...performance.settings import PerformerSettings
+from ..numbers import NUMBERS
+from ..objective import COSTS
 from ..obstacles.obstruction import Obstruction
 from ..obstacles.routing import find_route
 from ..shot.shot import Mark, Shot, TimedPath
-
-_NEAR, _FAR, _SPREAD = 0.08, 0.6, 0.12  # metres, at most, and per metre to the nearest mark
-_NEAR_TURN, _FAR_TURN, _SPREAD_TURN = 0.12, 0.8, 0.25  # the same in radians
-_PATH_NEAR, _PATH_TURN = 0.06, 0.2  # metres and radians, of a timed path
-_FIRM, _FIRM_TIME = 4.0, 0.15  # how much more deviations cost at a mark, and seconds around it
-_TIGHT, _TIGHT_TIME = 5.0, 0.5  # how much more they cost around what was missed
-_WIDE_TIME = 0.5  # seconds around a mark whose place is only about known
-_JOIN = 0.8  # seconds within which a guide is led elsewhere
-_SPOT = 0.15  # metres between two marks that are at one place
-_TURNED = 0.1  # radians by which a character that stands still may turn
-_PER_SECOND = 0.05  # metres that a second counts for how far a mark is
-_SIDEWAYS = 0.8  # radians by which both ends of a way differ in how they face aside
-_TURN_WITHIN = 1.2  # seconds within which a character turns to where it goes
-_LEAN = 0.7  # share of the way to where it faces that it leaves and arrives
-_ASIDE, _KEEPS = 1.2, 0.35  # radians aside that are no curve, and by which a heading is kept
-_SLOW, _SLOW_TURN = 0.05, 0.1  # m/s and rad/s of a path on which one stands
-_BEHIND_LAST = 0.5  # seconds that a shot goes on after its last mark without going further
 
 
 @dataclass(frozen=True)
@@ -75,9 +60,9 @@ class Guide:
         return Guide(
             self.fps,
             np.vstack([self.way, more]),
-            np.append(self.far, np.full(ticks, max(self.far.max(), _FAR))),
-            np.append(self.twist, np.full(ticks, max(self.twist.max(), _FAR_TURN))),
-            np.append(self.firm, np.full(ticks, 0.2)),
+            np.append(self.far, np.full(ticks, max(self.far.max(), COSTS.far))),
+            np.append(self.twist, np.full(ticks, max(self.twist.max(), COSTS.far_turn))),
+            np.append(self.firm, np.full(ticks, COSTS.firm_beyond)),
             np.append(self.stands, np.repeat(self.stands[-1], ticks)),
             np.append(self.follows, np.zeros(ticks, bool)),
             np.append(self.rates, np.ones(ticks)),
@@ -114,12 +99,12 @@ class Guide:
     def tighten(self, ticks: Sequence[int]) -> Guide:
         """Return the guide with deviations around these ticks costing more."""
         t = np.arange(self.tick_count)[:, None]
-        near = np.exp(-0.5 * ((t - np.array(ticks)) / (_TIGHT_TIME * self.fps)) ** 2)
-        return replace(self, firm=self.firm * (1.0 + _TIGHT * near.max(axis=1)))
+        near = np.exp(-0.5 * ((t - np.array(ticks)) / (NUMBERS.tight_time * self.fps)) ** 2)
+        return replace(self, firm=self.firm * (1.0 + COSTS.tight * near.max(axis=1)))
 
     def widen(self, tick: int, width: float) -> Guide:
         """Return the guide with deviations of a width in metres allowed around a tick."""
-        t = (np.arange(self.tick_count) - tick) / (_WIDE_TIME * self.fps)
+        t = (np.arange(self.tick_count) - tick) / (NUMBERS.wide_time * self.fps)
         return replace(self, far=np.hypot(self.far, width * np.exp(-0.5 * t**2)))
 
     def cut(self, first: int, stop: int) -> Guide:
@@ -130,7 +115,7 @@ class Guide:
     def join(self, away: np.ndarray, tick: int) -> Guide:
         """Return the guide led to a place (3,) `away` from its own at a tick, and tight there."""
         t = (np.arange(self.tick_count) - tick) / self.fps
-        way = self.way + smoothstep(1.0 + t / _JOIN)[:, None] * away
+        way = self.way + smoothstep(1.0 + t / NUMBERS.join_time)[:, None] * away
         return replace(self, way=way).tighten([tick])
 
 
@@ -185,11 +170,11 @@ def make_guide(
     marks = [knot.time for knot in knots if knot.exact]
     away = _measure_distances(way, t, marks)
     away[stands] = 0.0
-    far = np.hypot(_NEAR, np.minimum(_SPREAD * away, _FAR))
-    twist = np.hypot(_NEAR_TURN, np.minimum(_SPREAD_TURN * away, _FAR_TURN))
+    far = np.hypot(COSTS.near, np.minimum(COSTS.spread * away, COSTS.far))
+    twist = np.hypot(COSTS.near_turn, np.minimum(COSTS.spread_turn * away, COSTS.far_turn))
     firm = np.ones(count)
     for time in marks:
-        firm += _FIRM * np.exp(-0.5 * ((t - time) / _FIRM_TIME) ** 2)
+        firm += COSTS.firm * np.exp(-0.5 * ((t - time) / NUMBERS.firm_time) ** 2)
     ones = np.ones(count)
     guide = Guide(fps, way, far, twist, firm, stands, np.zeros(count, bool), ones)
     for path in shot.paths:
@@ -287,7 +272,7 @@ def _make_knot(
     yaw = mark.facing
     if yaw is None:
         moved = place - before.place
-        still = np.linalg.norm(moved) < _SPOT
+        still = np.linalg.norm(moved) < NUMBERS.one_place
         yaw = before.yaw if still else float(_find_travel(moved[None])[0])
     return _Knot(mark.time, place, yaw, _FREE, mark.position is not None)
 
@@ -299,7 +284,7 @@ def _add_end(knots: list[_Knot], shot: Shot, speeds: list[tuple[float, float]]) 
     """
     last = knots[-1]
     left = shot.seconds - last.time
-    if left < _BEHIND_LAST:
+    if left < NUMBERS.after_last_mark:
         return knots
     begins = [time for time, _ in speeds if time >= last.time and time > 0.0]
     is_asked = any(mark.time >= last.time for mark in shot.marks)
@@ -367,10 +352,10 @@ def _choose_velocity(before: _Knot | None, knot: _Knot, after: _Knot | None) -> 
     turned = min(1.0 + float(first @ last) / speeds, 1.0)
     velocity = turned * (spans[1] * first + spans[0] * last) / (spans[0] + spans[1])
     aside = float(planar.wrap(knot.yaw - _find_travel(velocity[None])[0]))
-    keeps = any(abs(planar.wrap(a.yaw - b.yaw)) < _KEEPS for a, b in ways if a and b)
-    if abs(aside) > _ASIDE or (keeps and abs(aside) > _KEEPS):
+    keeps = any(abs(planar.wrap(a.yaw - b.yaw)) < NUMBERS.keeps_heading for a, b in ways if a and b)
+    if abs(aside) > NUMBERS.no_curve or (keeps and abs(aside) > NUMBERS.keeps_heading):
         return velocity  # it goes aside or back on purpose
-    return planar.rotate(velocity, _LEAN * aside)
+    return planar.rotate(velocity, NUMBERS.lean_to_facing * aside)
 
 
 def _join_knots(knots: list[_Knot], t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -388,9 +373,9 @@ def _join_knots(knots: list[_Knot], t: np.ndarray) -> tuple[np.ndarray, np.ndarr
         places, rates = _interpolate(a, b, u)
         way[on, :2] = places
         turn = planar.wrap(b.yaw - a.yaw)
-        if np.linalg.norm(b.place - a.place) < _SPOT:
+        if np.linalg.norm(b.place - a.place) < NUMBERS.one_place:
             still = np.allclose(a.velocity, 0.0) and np.allclose(b.velocity, 0.0)
-            stands[on] = still and abs(turn) < _TURNED
+            stands[on] = still and abs(turn) < NUMBERS.still_turn
             way[on, 2] = a.yaw + turn * smoothstep(u)
         else:
             way[on, 2] = _face_travel(a, b, u, places, rates)
@@ -416,7 +401,7 @@ def _face_travel(
     If the ends agree how far aside one faces, as in a strafe, that goes on all the way. Else the
     character turns to where it goes at the start, and from there at the end.
     """
-    moving = np.linalg.norm(rates, axis=1) > 0.02
+    moving = np.linalg.norm(rates, axis=1) > NUMBERS.directed_speed
     travel = _find_travel(np.where(moving[:, None], rates, b.place - a.place))
     inner = np.flatnonzero(moving)
     if len(inner):  # cubics begin and end at rest in the direction that they have beside that
@@ -425,9 +410,9 @@ def _face_travel(
     first, last = planar.wrap(a.yaw - travel[0]), planar.wrap(b.yaw - travel[-1])
     gone = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(places, axis=0), axis=1))])
     change = planar.wrap(last - first)
-    if abs(change) < _SIDEWAYS:
+    if abs(change) < NUMBERS.strafe_change:
         return np.asarray(travel + first + change * smoothstep(gone / max(gone[-1], 1e-9)))
-    within = min(_TURN_WITHIN / (b.time - a.time), 0.5)
+    within = min(NUMBERS.turn_within / (b.time - a.time), 0.5)
     at_start = first * (1.0 - smoothstep(u / within))
     at_end = last * (1.0 - smoothstep((1.0 - u) / within))
     return np.asarray(travel + at_start + at_end)
@@ -445,7 +430,7 @@ def _measure_distances(way: np.ndarray, t: np.ndarray, marks: list[float]) -> np
     near = np.full(len(t), np.inf)
     for time in marks:
         at = np.interp(time, t, along)
-        near = np.minimum(near, np.abs(along - at) + _PER_SECOND * np.abs(t - time))
+        near = np.minimum(near, np.abs(along - at) + NUMBERS.distance_a_second * np.abs(t - time))
     return near
 
 
@@ -459,9 +444,9 @@ def _lay_path(guide: Guide, path: TimedPath, t: np.ndarray) -> Guide:
     )
     stands, follows = guide.stands.copy(), guide.follows.copy()
     way[on] = sample_path(path, t[on])
-    far[on], twist[on], firm[on], follows[on] = _PATH_NEAR, _PATH_TURN, 1.0, True
+    far[on], twist[on], firm[on], follows[on] = COSTS.path_near, COSTS.path_turn, 1.0, True
     rates = np.gradient(way[on], axis=0) * guide.fps
-    slow = np.linalg.norm(rates[:, :2], axis=1) < _SLOW
-    stands[on] = slow & (np.abs(rates[:, 2]) < _SLOW_TURN)
+    slow = np.linalg.norm(rates[:, :2], axis=1) < NUMBERS.still_speed
+    stands[on] = slow & (np.abs(rates[:, 2]) < NUMBERS.still_turn_speed)
     way[:, 2] = np.unwrap(way[:, 2])
     return Guide(guide.fps, way, far, twist, firm, stands, follows, guide.rates)

@@ -7,10 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..footage.footage import REACH_SECONDS, REACH_STEP, Footage
+from ..footage.footage import Footage
+from ..numbers import NUMBERS
 from ..shot.shot import Mark, Point, Shot
-
-_ALMOST = 0.98  # share of the data's farthest way that is tried for
 
 
 class Reach(NamedTuple):
@@ -39,8 +38,8 @@ def compute_reach(footage: Footage, seconds: float) -> Reach:
 
 def estimate_reach(footage: Footage, seconds: float) -> float:
     """Return about how far in metres the data goes within so many seconds of footage."""
-    far, share = footage.farthest, seconds / REACH_SECONDS
-    times = REACH_STEP * np.arange(len(far))
+    far, share = footage.farthest, seconds / NUMBERS.reach_seconds
+    times = NUMBERS.reach_step * np.arange(len(far))
     return float(np.interp(seconds, times, far)) * max(share, 1.0)
 
 
@@ -73,7 +72,7 @@ def leave_out_unreachable(shot: Shot, footage: Footage) -> tuple[Shot, frozenset
         if distance <= max(reach, mark.tolerance):
             continue
         near.add(i)
-        x, y = (place + away * (_ALMOST * reach / distance)).tolist()
+        x, y = (place + away * (NUMBERS.almost_reach * reach / distance)).tolist()
         marks[i] = replace(mark, position=(x, y))
         following = next((m for m in marks[i + 1 :] if m.position is not None), None)
         if following is not None and _is_better_free(

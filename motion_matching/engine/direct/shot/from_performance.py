@@ -8,9 +8,8 @@ from ...control import rollout
 from ...errors import SettingsError
 from ...performance.performance import Performance
 from ...performance.settings import PerformerSettings
+from ..numbers import NUMBERS
 from .shot import LONGEST_SHOT, Mark, Shot, TimedPath
-
-_RATE = 10.0  # points of the way in a second
 
 
 def build_shot(performance: Performance, settings: PerformerSettings, skipped: int = 0) -> Shot:
@@ -29,7 +28,7 @@ def build_shot(performance: Performance, settings: PerformerSettings, skipped: i
     way = np.vstack([[*performance.position, performance.facing], way])[skipped:]
     x, y, yaw = way[0].tolist()
     count = len(way)
-    every = max(round(fps / _RATE), 1)
+    every = max(round(fps / NUMBERS.way_rate), 1)
     ticks = np.unique([*range(0, count, every), count - 1])
     path = TimedPath(
         tuple((ticks / fps).tolist()),

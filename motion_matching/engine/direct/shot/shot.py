@@ -8,12 +8,14 @@ from dataclasses import InitVar, dataclass, field, replace
 import numpy as np
 
 from ...ground.ground import FLAT, Box, Ground, Wall
+from ..numbers import NUMBERS
 
 Point = tuple[float, float]
 
 LONGEST_SHOT = 600.0  # seconds
 MOST_VARIATIONS = 20  # of a shot
-SLOWEST, FASTEST = 0.9, 1.1  # tempos that leave room for marks, within what is not seen
+SLOWEST = NUMBERS.slowest
+FASTEST = NUMBERS.fastest
 GAITS = ("walk", "run")
 CHARACTER, HIPS = "character", "hips"  # parts of marks, besides limbs
 HANDS = ("left_hand", "right_hand")  # limbs that have palms

@@ -20,22 +20,18 @@ from ...database.statistics import find_missing_speeds
 from ...maths.along_time import find_runs
 from ...performance import scripts
 from ...performance.settings import WALK_TO_RUN, PerformerSettings
+from ..numbers import NUMBERS
 
 Array = np.ndarray
-WINDOW = 1.0  # seconds
-# cells are half a metre per second by 30 degrees per second, straight on in the middle; the last
-# ones are open
-SPEED_EDGES = np.arange(0.0, 8.1, 0.5)
-TURN_EDGES = np.radians(np.arange(-195.0, 196.0, 30.0))
-MIN_CELL_FRAMES = 10  # with fewer frames, a cell that the controller leads to is a hole
-_MIN_DEMAND = 1e-3  # share of its time from which the controller counts as leading to a cell
-_STANDING_SPEED = 0.5  # m/s: the slowest row
+WINDOW = NUMBERS.coverage_window
+SPEED_EDGES = np.arange(*NUMBERS.speed_cells)
+TURN_EDGES = np.radians(np.arange(*NUMBERS.turn_cells))
+MIN_CELL_FRAMES = NUMBERS.cell_frames
 _STANDING = "Standing"
-_MAX_LISTED = 8
 _HISTOGRAMS = {  # unit, edges; the last bin is open
-    "speed": ("m/s", np.arange(0.0, 6.1, 0.5)),
-    "acceleration": ("m/s²", np.arange(0.0, 24.1, 2.0)),
-    "turn_rate": ("°/s", np.arange(0.0, 361.0, 30.0)),
+    "speed": ("m/s", np.arange(*NUMBERS.speed_bins)),
+    "acceleration": ("m/s²", np.arange(*NUMBERS.acceleration_bins)),
+    "turn_rate": ("°/s", np.arange(*NUMBERS.turn_bins)),
 }
 
 
@@ -114,7 +110,7 @@ class Coverage:
     @property
     def holes(self) -> Array:
         """Cells that the controller leads to and that have fewer than ten frames."""
-        return (self.demand >= _MIN_DEMAND) & (self.frames < MIN_CELL_FRAMES)
+        return (self.demand >= NUMBERS.least_demand) & (self.frames < MIN_CELL_FRAMES)
 
     @property
     def visible_row_count(self) -> int:
@@ -170,7 +166,7 @@ def _group_holes(holes: Array) -> list[tuple[list[int], str]]:
 
 def _describe_movement(row: int) -> str:
     low, high = SPEED_EDGES[row], SPEED_EDGES[row + 1]
-    if high <= _STANDING_SPEED:
+    if high <= NUMBERS.standing_speed:
         return _STANDING
     gait = "Walking" if high <= WALK_TO_RUN + 0.5 else "Running"
     is_open = row == len(SPEED_EDGES) - 2
@@ -212,9 +208,9 @@ def compute_histograms(data: GroundMotion, simulation: GroundMotion) -> dict[str
 
 def describe(covered: Coverage, tables: dict[str, dict[str, Any]], captures: list[str]) -> str:
     """Return map, histograms and what to capture next as text."""
-    listed = captures[:_MAX_LISTED] or ["nothing that the controller asks for is missing"]
-    if len(captures) > _MAX_LISTED:
-        listed.append(f"and {len(captures) - _MAX_LISTED} more")
+    listed = captures[: NUMBERS.holes_listed] or ["nothing that the controller asks for is missing"]
+    if len(captures) > NUMBERS.holes_listed:
+        listed.append(f"and {len(captures) - NUMBERS.holes_listed} more")
     lines = [*_format_map(covered), *_format_histograms(tables), "what to capture next:"]
     return "\n".join([*lines, *(f"  {text}" for text in listed)])
 

@@ -13,14 +13,11 @@ import numpy as np
 
 from ...database.database import Database
 from ...performance.scripts import GAITS
+from ..numbers import NUMBERS
 from .coverage import GroundMotion, measure_database
 
-# degrees; below the first people walk as on the level, the last is open
-EDGES = (5.0, 15.0, 25.0, 35.0)
+EDGES = NUMBERS.slope_edges
 DIRECTIONS = ("up", "down")
-_ENOUGH = 1.0  # seconds from which a slope is covered, as speeds are
-_MOVES = 0.05  # m/s: what is slower stands on the slope
-_TURNS = np.radians(15.0)  # a second, from which motion turns: where the map's middle column ends
 _VERBS = {"walk": ("walks", "walks", "walking"), "run": ("runs", "runs", "running")}
 
 
@@ -54,8 +51,8 @@ def measure_slopes(database: Database) -> list[Slope]:
     if not database.climbs.any():
         return []
     motion, rates = measure_database(database), database.climb_rates[database.playable]
-    moves = motion.mean_speed > _MOVES
-    slopes = np.degrees(np.arctan2(rates, np.maximum(motion.mean_speed, _MOVES)))
+    moves = motion.mean_speed > NUMBERS.slope_speed
+    slopes = np.degrees(np.arctan2(rates, np.maximum(motion.mean_speed, NUMBERS.slope_speed)))
     classes = np.digitize(np.abs(slopes), EDGES) - 1
     runs = motion.mean_speed >= database.walk_to_run
     found = []
@@ -63,7 +60,7 @@ def measure_slopes(database: Database) -> list[Slope]:
         for direction, sign in zip(DIRECTIONS, (1.0, -1.0), strict=True):
             for steep in range(len(EDGES)):
                 frames = moves & own & (sign * slopes > 0.0) & (classes == steep)
-                if frames.sum() >= _ENOUGH * database.fps:
+                if frames.sum() >= NUMBERS.slope_seconds * database.fps:
                     cell = motion.select(frames)
                     found.append(_measure_cell(gait, direction, steep, cell, database.fps))
     return found
@@ -71,7 +68,7 @@ def measure_slopes(database: Database) -> list[Slope]:
 
 def _measure_cell(gait: str, direction: str, steep: int, motion: GroundMotion, fps: float) -> Slope:
     low, high = np.percentile(motion.mean_speed, (5, 95)).tolist()
-    turning = float((np.abs(motion.mean_turn_rate) > _TURNS).sum() / fps)
+    turning = float((np.abs(motion.mean_turn_rate) > NUMBERS.slope_turn).sum() / fps)
     seconds = len(motion.speed) / fps
     return Slope(gait, direction, steep, seconds, turning, (low, high))
 
@@ -104,7 +101,7 @@ def suggest_captures(
                 sentences.append(
                     f"No clip {verb} {direction} {slopes}: capture {noun} {direction} such slopes"
                 )
-        if own and sum(slope.turning for slope in own) < _ENOUGH:
+        if own and sum(slope.turning for slope in own) < NUMBERS.slope_seconds:
             sentences.append(
                 f"No clip turns as it {verb} on slopes: capture {noun} that turn left and right "
                 "there"

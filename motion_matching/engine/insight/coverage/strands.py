@@ -13,11 +13,11 @@ import numpy as np
 
 from ...database.database import Database
 from ...maths import planar
+from ..numbers import NUMBERS
 
 Array = np.ndarray
-SECONDS = 1.0  # length of a strand
-MAX_SPEED = 5.0  # m/s, the lightest colour
-_POINTS = 11
+SECONDS = NUMBERS.strand_seconds
+MAX_SPEED = NUMBERS.strand_speed
 _COLOURS = [(68, 1, 84), (59, 82, 139), (33, 145, 140), (94, 201, 98), (253, 231, 37)]  # viridis
 
 
@@ -65,7 +65,7 @@ def _count_frames(fps: float) -> int:
 
 def _trace_strands(track: Array, frames: Array, fps: float) -> Strands:
     length = _count_frames(fps)
-    steps = np.unique(np.linspace(0, length, _POINTS).round().astype(int))
+    steps = np.unique(np.linspace(0, length, NUMBERS.strand_points).round().astype(int))
     followed = track[frames[:, None] + steps]
     offset = followed[..., :2] - followed[:, :1, :2]
     speeds = np.linalg.norm(np.diff(offset, axis=1), axis=-1).sum(axis=1) * fps / length

@@ -13,11 +13,11 @@ from ...database.features.fade_features import DEFAULT_TIMES, FADE_KINDS, find_p
 from ...database.features.features import BONE_KINDS, FOOT_KINDS, Feature, find_role_bone
 from ...field.ghosts import group_by_depth
 from ...maths.rotations import quat
+from ..numbers import NUMBERS
 
 Array = np.ndarray
-VELOCITY_SCALE = 0.2  # seconds: an arrow ends where its bone would be then
-DIRECTION_LENGTH = 0.3  # metres
-_CROSS_SIZE = 0.06
+VELOCITY_SCALE = NUMBERS.arrow_seconds
+DIRECTION_LENGTH = NUMBERS.direction_length
 _WITHOUT_PLACE = (*FOOT_KINDS, "bone_angular_velocity")  # and without a direction
 
 
@@ -99,7 +99,7 @@ def _make_feature_strokes(feature: Feature, value: Array, position: Array) -> li
     is_bone = feature.kind in BONE_KINDS
     arms = np.eye(3)[: 3 if is_bone else 2]
     kind = "position" if is_bone else "trajectory"
-    return [Stroke(kind, centre + _CROSS_SIZE * np.outer([-1.0, 1.0], arm)) for arm in arms]
+    return [Stroke(kind, centre + NUMBERS.cross_size * np.outer([-1.0, 1.0], arm)) for arm in arms]
 
 
 def _make_arrow(kind: str, position: Array, value: Array) -> Stroke:

@@ -39,9 +39,9 @@ from ...matching.method import MotionMatching, Restriction
 from ...maths import planar
 from ...performance.intent import Intent
 from ...performance.settings import PerformerSettings
+from ..numbers import NUMBERS
 
 Array = np.ndarray
-_MIN_SEPARATION = 1.0 / 3.0  # seconds: of frames nearer to each other the cheapest is listed
 
 
 @dataclass(frozen=True)
@@ -272,7 +272,7 @@ class _FrameSearch:
 
     def select_cheapest(self, count: int) -> list[int]:
         """Return the cheapest other frames, spread out, and the chosen one, sorted by cost."""
-        left, apart = self.costs.copy(), round(_MIN_SEPARATION * self.database.fps)
+        left, apart = self.costs.copy(), round(NUMBERS.frames_apart * self.database.fps)
         left[self.frame] = np.inf
         selected: list[int] = []
         k = self.chosen if self.chosen != self.frame else int(left.argmin())

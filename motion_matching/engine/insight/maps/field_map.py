@@ -24,13 +24,11 @@ from ...field.states.neighbours import Metric, Neighbours
 from ...field.states.states import MotionStates
 from ...field.training.training import choose_evenly
 from ..coverage.strands import sample_evenly
+from ..numbers import NUMBERS
 from .pose_map import fix_signs
 
 Array = np.ndarray
 GAITS = ("standing", "walking", "running")  # in the order of their numbers
-_STATES = 4000  # states in the graph; the rest are interpolated within their clip
-_NEIGHBOURS = 12
-_DIMENSIONS = 3
 _SHIFT = 1e-3  # below the smallest eigenvalue, 0, so that the Laplacian can be inverted
 _GOLDEN = 0.5 * (5.0**0.5 - 1.0)  # of a turn of the hues between two clips, so that all differ
 _GAIT_COLOURS = np.array([[0.25, 0.35, 0.6], [0.2, 0.65, 0.5], [0.95, 0.6, 0.2]])
@@ -92,7 +90,7 @@ class FieldSample:
         return result
 
 
-def sample(database: Database, metric: Metric, most: int = _STATES) -> FieldSample:
+def sample(database: Database, metric: Metric, most: int = NUMBERS.graph_states) -> FieldSample:
     """Return about `most` evenly chosen states of a database's field, compared by a metric."""
     states = MotionStates.from_database(database)
     chains = states.compute_chains(database)
@@ -119,7 +117,7 @@ def build_field_map(
     return FieldMap(sampled.place_all(positions, database), eigenvalues, method)
 
 
-def embed_states(features: Array, dimensions: int = _DIMENSIONS) -> tuple[Array, Array]:
+def embed_states(features: Array, dimensions: int = NUMBERS.map_dimensions) -> tuple[Array, Array]:
     """Return positions (n, d) of states by features (n, F), three to a term, and eigenvalues (d,).
 
     Positions have the mean square 1 in each dimension. With too few states the last are all 0.
@@ -127,7 +125,7 @@ def embed_states(features: Array, dimensions: int = _DIMENSIONS) -> tuple[Array,
     return embed_graph(build_graph(features), dimensions)
 
 
-def build_graph(features: Array, neighbours: int = _NEIGHBOURS) -> sparse.csr_matrix:
+def build_graph(features: Array, neighbours: int = NUMBERS.neighbours) -> sparse.csr_matrix:
     """Return the graph (n, n) of states by features (n, F), three to a term, in one piece.
 
     A state has edges to its neighbours, with the weight exp(-d²/σσ') by the distances σ of both to

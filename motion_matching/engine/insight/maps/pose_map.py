@@ -17,11 +17,9 @@ import numpy as np
 
 from ...database.database import Database
 from ..coverage.strands import sample_evenly
+from ..numbers import NUMBERS
 
 Array = np.ndarray
-_LANDMARKS = 300
-_CHUNK = 4096  # frames whose distances are computed at a time
-_SAMPLE = 1000  # frames that stress is measured on
 
 
 @dataclass(frozen=True)
@@ -131,13 +129,16 @@ def build_pose_map(database: Database) -> PoseMap:
     scale = database.normalization.compute_scale(schema.weights)
     features = (np.asarray(database.features) - mean[:, None]) * scale[:, None]
     vectors = tuple(schema.vectors)
-    chosen = features[:, _select_evenly(count, _LANDMARKS)]
+    chosen = features[:, _select_evenly(count, NUMBERS.landmarks)]
     scaled = LandmarkMap.from_distances(compute_dissimilarities(chosen, chosen, vectors))
-    chunks = (features[:, start : start + _CHUNK] for start in range(0, count, _CHUNK))
+    chunks = (
+        features[:, start : start + NUMBERS.distances_at_once]
+        for start in range(0, count, NUMBERS.distances_at_once)
+    )
     located = [scaled.locate(compute_dissimilarities(c, chosen, vectors)) for c in chunks]
     mds = np.concatenate(located)
     pca, explained_variance = compute_principal_map(features.T)
-    frames = _select_evenly(count, _SAMPLE)
+    frames = _select_evenly(count, NUMBERS.stress_frames)
     sample = features[:, frames]
     euclidean = compute_dissimilarities(sample, sample, [slice(0, len(features))])
     stress = {

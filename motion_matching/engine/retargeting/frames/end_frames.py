@@ -21,26 +21,14 @@ from ...body.limbs import FINGERS, SIDES, LimbBones, list_limbs
 from ...maths.rotations import quat
 from ...motion.clip import Clip
 from ...skeleton.skeleton import Skeleton
+from ..numbers import NUMBERS
 from .frame_axes import average, draw_ankle, make_frames, rotate
 from .partial_pose import WorldMotion
 from .soles import SURE
 
-_STANDS = np.cos(np.radians(30.0))  # legs of a rest pose that stands hang below its trunk
-_ANIMAL_STANDS = np.cos(np.radians(60.0))  # legs of animals, which are bent
-_TILTED = np.sin(np.radians(10.0))  # of the line between the hip joints of a rest pose
-_SNAP = np.cos(np.radians(25.0))  # a trunk at rest leans less from the axis that the body stands on
-_MIRRORED = 0.15  # of a leg's length: how far sides of a rest pose may be from their mirror images
-_TALL = 0.85  # of the legs' length: hips of a body that stands are as high above its lower ankle
-_STILL = 0.25  # of a leg's length per second: balls of feet that stand are slower
-_FLATTEST = 30  # percentile of the heights of ankles of standing feet below which they are flat
-_UNEVEN = np.radians(10.0)  # flat feet differ less in how steeply their ankles are above the balls
-_MOST_FRAMES, _LEAST_FRAMES = 3000, 60  # of all clips that are looked at, and of each
-_USUAL_SLOPE = np.radians(25.0)  # of the way from ankle to ball of a flat foot
 _KNUCKLES = FINGERS[1:]
 _UP = np.eye(3)[2]
-# degrees by which feet of a body that never stands may be misjudged: without a flat foot nothing
-# tells a toe that points from a foot that slopes. A sole that is turned over is off by far more
-UNSURE = 32.0
+UNSURE = NUMBERS.unsure
 
 
 @dataclass(frozen=True)
@@ -97,14 +85,14 @@ class _Stance:
         )
         left = _find_way(positions, limbs["right_leg"].upper, limbs["left_leg"].upper)
         up = _snap(-ways.mean(axis=0))
-        least = _ANIMAL_STANDS if roles.four_legged else _STANDS
-        if np.min(ways @ -up) < least or abs(left @ up) > _TILTED:
+        least = NUMBERS.animal_stands if roles.four_legged else NUMBERS.rest_stands
+        if np.min(ways @ -up) < least or abs(left @ up) > NUMBERS.hips_tilted:
             return None
         top = find_top(roles)
         middle = positions[[limbs["left_leg"].upper, limbs["right_leg"].upper]].mean(axis=0)
         if top is not None and not roles.four_legged:
             trunk = quat.normalize_vectors(positions[top] - middle)
-            if trunk @ up < _STANDS:
+            if trunk @ up < NUMBERS.rest_stands:
                 return None
         left = quat.normalize_vectors(left - (left @ up) * up)
         stance = cls(rotations, positions, up, left)
@@ -121,7 +109,7 @@ class _Stance:
                 way = self.positions[one] - middle
                 mirrored = way - 2.0 * (way @ self.left) * self.left
                 apart = np.linalg.norm(mirrored - (self.positions[two] - middle))
-                if apart > _MIRRORED * length:
+                if apart > NUMBERS.mirrored * length:
                     return False
         return True
 
@@ -161,7 +149,7 @@ def _snap(up: np.ndarray) -> np.ndarray:
     """Return the nearest axis of the skeleton's to a vector (3,), if that leans little from it."""
     up = quat.normalize_vectors(up)
     axis = int(np.argmax(np.abs(up)))
-    return np.sign(up[axis]) * np.eye(3)[axis] if abs(up[axis]) >= _SNAP else up
+    return np.sign(up[axis]) * np.eye(3)[axis] if abs(up[axis]) >= NUMBERS.trunk_snap else up
 
 
 def _find_way(positions: np.ndarray, start: int, end: int) -> np.ndarray:
@@ -228,7 +216,7 @@ def _find_moving_feet(
         sole = known[leg.side]
         # sides mirror each other, and the flatter one shows the sole: a heel may never come down
         slope = sole.slope
-        if slopes and (not sole.flat or slope - min(slopes) > _UNEVEN):
+        if slopes and (not sole.flat or slope - min(slopes) > NUMBERS.flat_feet_uneven):
             slope = min(slopes)
         foot = sole.to_frame(slope)
         frames[f"{leg.side}_foot"] = foot
@@ -243,7 +231,7 @@ def _find_moving_feet(
 def _crop_clips(clips: Sequence[Clip]) -> list[Clip]:
     """Return the middles of clips that are long enough to show speeds."""
     chosen = [clip for clip in clips if clip.frame_count > 2]
-    share = max(_LEAST_FRAMES, _MOST_FRAMES // max(1, len(chosen)))
+    share = max(NUMBERS.least_end_frames, NUMBERS.end_frames // max(1, len(chosen)))
     starts = [max(0, (clip.frame_count - share) // 2) for clip in chosen]
     return [clip.crop(start, start + share) for clip, start in zip(chosen, starts, strict=True)]
 
@@ -259,7 +247,7 @@ class _LegsView:
         self.leg = float(np.mean([self._measure_leg(leg) for leg in legs]))
         hips = np.mean([places[leg.upper][:, 2] for leg in legs], axis=0)
         low = np.min([places[leg.end][:, 2] for leg in legs], axis=0)
-        self.tall = hips - low >= _TALL * self.leg
+        self.tall = hips - low >= NUMBERS.tall * self.leg
         self.flat = {leg.side: self._find_flat(leg, clip.fps) for leg in legs}
 
     def _measure_leg(self, leg: LimbBones) -> float:
@@ -270,9 +258,9 @@ class _LegsView:
     def _find_flat(self, leg: LimbBones, fps: float) -> np.ndarray:
         ball, ankle = self.find_ball(leg), self.positions[leg.end][:, 2]
         speed = fps * np.linalg.norm(np.gradient(ball, axis=0), axis=-1)
-        flat = self.tall & (speed < _STILL * self.leg)
+        flat = self.tall & (speed < NUMBERS.ball_still * self.leg)
         if flat.any():
-            flat &= ankle <= np.percentile(ankle[flat], _FLATTEST)
+            flat &= ankle <= np.percentile(ankle[flat], NUMBERS.flat_ankles)
         return flat
 
     def find_ball(self, leg: LimbBones) -> np.ndarray:
@@ -321,7 +309,7 @@ class _Sole:
         slope = float(np.arcsin(np.clip(-quat.normalize_vectors(above) @ ball, -1.0, 1.0)))
         seconds = sum(float(view.flat[leg.side].sum()) / view.fps for view in views)
         sureness = min(1.0, seconds / SURE) if stands else 1.0
-        return cls(ball, above, slope if stands else _USUAL_SLOPE, stands, sureness)
+        return cls(ball, above, slope if stands else NUMBERS.usual_slope, stands, sureness)
 
     def to_frame(self, slope: float) -> np.ndarray:
         """Return the rotation (4,) to the frame of a foot with this slope."""

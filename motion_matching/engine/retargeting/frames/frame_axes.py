@@ -5,13 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ...maths.rotations import quat
-
-_DRAWN = np.cos(np.radians(15.0))  # from a hinge: an axis of its bone that is drawn along it
-_ALONG = np.cos(np.radians(1.0))  # from an axis of its own: a bone that is drawn along that
-_SAME = np.cos(np.radians(5.0))  # from what motion shows: an axis of a foot that is meant
-# sine of the angle by which two straight segments may point aside from one another: it tilts the
-# hinge that motion shows, and the more the less the joint is bent
-_CARRYING = np.sin(np.radians(25.0))
+from ..numbers import NUMBERS
 
 
 def make_frames(along: np.ndarray, toward: np.ndarray) -> np.ndarray:
@@ -54,7 +48,7 @@ def slerp(a: np.ndarray, b: np.ndarray, share: float) -> np.ndarray:
 
 def lies_along_axis(way: np.ndarray) -> bool:
     """Tell whether a `way` (3,) along a bone is one of the axes of its frame."""
-    return bool(np.abs(quat.normalize_vectors(way)).max() > _ALONG)
+    return bool(np.abs(quat.normalize_vectors(way)).max() > NUMBERS.drawn_along)
 
 
 def draw_hinge(hinge: np.ndarray, way: np.ndarray, sureness: float) -> np.ndarray:
@@ -65,7 +59,9 @@ def draw_hinge(hinge: np.ndarray, way: np.ndarray, sureness: float) -> np.ndarra
     """
     hinge, axis = _find_nearest_axis(hinge, way)
     hinge = quat.normalize_vectors(hinge)
-    return sureness * hinge + (1.0 - sureness) * axis if hinge @ axis > _DRAWN else hinge
+    return (
+        sureness * hinge + (1.0 - sureness) * axis if hinge @ axis > NUMBERS.drawn_hinge else hinge
+    )
 
 
 def draw_ankle(hinge: np.ndarray, way: np.ndarray, sureness: float) -> np.ndarray:
@@ -74,7 +70,7 @@ def draw_ankle(hinge: np.ndarray, way: np.ndarray, sureness: float) -> np.ndarra
     It is that of the bone if they are the same: steps of a short clip are off by as much.
     """
     across, axis = _find_nearest_axis(hinge, way)
-    if lies_along_axis(way) and quat.normalize_vectors(across) @ axis > _SAME:
+    if lies_along_axis(way) and quat.normalize_vectors(across) @ axis > NUMBERS.same_axis:
         return axis
     return draw_hinge(hinge, way, sureness)
 
@@ -88,7 +84,7 @@ def draw_limb_hinge(hinge: np.ndarray, way: np.ndarray) -> np.ndarray:
     """
     across, axis = _find_nearest_axis(hinge, way)
     aside = float(np.linalg.norm(across - (across @ axis) * axis))
-    return axis if lies_along_axis(way) and aside < _CARRYING else hinge
+    return axis if lies_along_axis(way) and aside < NUMBERS.carrying else hinge
 
 
 def _find_nearest_axis(hinge: np.ndarray, way: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -17,24 +17,11 @@ from ...motion.clip import Clip, join_clips
 from ...motion.contacts import find_contacts
 from ...motion.settings import ContactSettings
 from ...skeleton.skeleton import Skeleton
+from ..numbers import NUMBERS
 from .frame_axes import rotate
 
 UP, AHEAD, LEFT = np.eye(3)[2], -np.eye(3)[1], np.eye(3)[0]
 _CONTACTS = ContactSettings()
-_MOST_FRAMES, _MOST_CLIPS = 6000, 40
-_DOWN, _HEAD_UP = 0.7, 0.7  # cosines of legs to the way down and of the head to the way up
-_LEVEL = 0.3  # cosine of the line of the hip joints to the way up
-_LEANING = 0.9  # cosine to the vertical from which a rest pose stands in the world as it is
-_ALIKE = 0.06  # of the body's height: how much left and right may differ in a rest pose
-_ON_GROUND = 0.15  # of the body's height: a rest pose that starts farther off has no ground at zero
-_UPRIGHT = 0.85  # of the usual height of hips over feet: lower frames show no standing body
-_RISEN = 0.7  # of the leg's length: hip joints of people who kneel, sit or crawl are lower
-_SHORTEST_STAND = 1.0  # seconds: frames of getting up and lying down show no standing body
-_SHIN_UPRIGHT = np.cos(np.radians(50.0))  # ankles bend no farther above a flat sole
-_FEW = 0.5  # of the frames that should count as flat: so few of them are left by mistake
-_FLAT = 30  # percentile of the heights of an ankle in contact below which its foot is flat
-# metres of legs for which limits of contacts are meant: of people from thigh to ankle, of dogs
-_PERSON, _ANIMAL = 0.85, 0.54
 
 
 @dataclass(frozen=True)
@@ -64,7 +51,7 @@ class StandingPoses:
 
 def find_planted(balls: np.ndarray, fps: float, leg: float, four_legged: bool) -> np.ndarray:
     """Return when balls (F, L, 3) of feet rest, (F, L), whatever the length `leg` of the legs."""
-    size = _ANIMAL if four_legged else _PERSON
+    size = NUMBERS.animal_leg if four_legged else NUMBERS.person_leg
     lengths = np.full(balls.shape[1], size)
     return find_contacts(balls * (size / leg), fps, _CONTACTS, lengths)
 
@@ -87,17 +74,20 @@ def stand_at_rest(
     up = quat.normalize_vectors(-np.mean(ways, axis=0))
     left = find_left(positions, limbs)
     above = quat.normalize_vectors(positions[hips if head is None else head] - positions[hips])
-    hangs = min(float(way @ -up) for way in ways) >= _DOWN and abs(left @ up) < _LEVEL
-    if not hangs or not (animal or head is None or above @ up >= _HEAD_UP):
+    hangs = (
+        min(float(way @ -up) for way in ways) >= NUMBERS.legs_down
+        and abs(left @ up) < NUMBERS.hips_level
+    )
+    if not hangs or not (animal or head is None or above @ up >= NUMBERS.head_up):
         return None
-    turn = _face_ahead(left, UP if up[2] > _LEANING else up)
+    turn = _face_ahead(left, UP if up[2] > NUMBERS.rest_upright else up)
     rotations, positions = quat.mul(turn, rotations), quat.mul_vec(turn, positions)
     height = float(np.ptp(positions[:, 2]))
-    if strict and _measure_asymmetry(positions, limbs, hips) > _ALIKE * height:
+    if strict and _measure_asymmetry(positions, limbs, hips) > NUMBERS.sides_alike * height:
         return None
     feet = [limb.end if limb.toe is None else limb.toe for limb in legs]
     low = float(positions[feet, 2].min())
-    if abs(low) > _ON_GROUND * height:
+    if abs(low) > NUMBERS.rest_on_ground * height:
         positions = positions - low * UP
     flat = {name: np.ones(1) for name in limbs}
     return StandingPoses(
@@ -141,8 +131,8 @@ def sample_motion(
 ) -> StandingPoses | None:
     """Return frames from the middles of clips that stand upright; None if there are no frames."""
     chosen = [clip for clip in clips if clip.frame_count]
-    chosen = chosen[:: max(1, len(chosen) // _MOST_CLIPS)]
-    share = max(2, _MOST_FRAMES // max(1, len(chosen)))
+    chosen = chosen[:: max(1, len(chosen) // NUMBERS.neutral_clips)]
+    share = max(2, NUMBERS.neutral_frames // max(1, len(chosen)))
     if not chosen:
         return None
     starts = [max(0, (clip.frame_count - share) // 2) for clip in chosen]
@@ -150,7 +140,7 @@ def sample_motion(
     rotations, positions, flat = _sample_clips(parts, limbs, leg, animal)
     durations = np.concatenate([np.full(clip.frame_count, 1.0 / clip.fps) for clip in parts])
     standing = _find_standing(positions, limbs, hips, 0.0 if animal else leg)
-    least = min(_SHORTEST_STAND, 0.5 * float(durations.sum()))
+    least = min(NUMBERS.shortest_stand, 0.5 * float(durations.sum()))
     stands = float(durations[standing].sum()) >= least
     used = standing if stands else np.full(len(standing), True)
     grounded = frozenset(name for name, weight in flat.items() if weight[used].any())
@@ -168,7 +158,7 @@ def _find_standing(
     lowest = positions[:, [limb.end for limb in legs], 2].min(axis=1)
     heights = positions[:, hips, 2] - lowest
     risen = positions[:, [limb.upper for limb in legs], 2].mean(axis=1) - lowest
-    return (heights >= _UPRIGHT * np.median(heights)) & (risen >= _RISEN * leg)
+    return (heights >= NUMBERS.upright * np.median(heights)) & (risen >= NUMBERS.risen * leg)
 
 
 def _normalize(weights: np.ndarray) -> np.ndarray:
@@ -196,7 +186,7 @@ def _sample_clips(
     heights = positions[:, [limbs[name].end for name in feet], 2]
     shins = positions[:, [limbs[name].lower for name in feet]]
     shins = quat.normalize_vectors(shins - positions[:, [limbs[name].end for name in feet]])
-    upright = np.full(heights.shape, True) if animal else shins[..., 2] >= _SHIN_UPRIGHT
+    upright = np.full(heights.shape, True) if animal else shins[..., 2] >= NUMBERS.shin_upright
     cuts = np.cumsum([clip.frame_count for clip in clips])[:-1]
     split = [np.split(part, cuts) for part in (balls, heights, upright)]
     parts = zip(clips, split[0], split[1], split[2], strict=True)
@@ -224,7 +214,7 @@ def _find_flat(
         low = standing & _find_low(down, height)
         # a body that mostly kneels holds its ankles lower than where it stands
         expected = standing & _find_low(standing, height)
-        down[:] = low if low.sum() > _FEW * expected.sum() else expected
+        down[:] = low if low.sum() > NUMBERS.few_flat * expected.sum() else expected
     return flat
 
 
@@ -232,7 +222,7 @@ def _find_low(frames: np.ndarray, heights: np.ndarray) -> np.ndarray:
     """Return in which of some frames (F,) an ankle is as low as in the lowest of them."""
     if not frames.any():
         return frames
-    return frames & (heights <= np.percentile(heights[frames], _FLAT))
+    return frames & (heights <= np.percentile(heights[frames], NUMBERS.flat_ankles))
 
 
 def _find_ball(limb: LimbBones, rotations: np.ndarray, positions: np.ndarray) -> np.ndarray:

@@ -15,18 +15,11 @@ import numpy as np
 from ...body.limbs import LimbBones
 from ...maths.rotations import quat
 from ...skeleton.skeleton import Skeleton
+from ..numbers import NUMBERS
 from .frame_axes import draw_ankle, get_axis, make_frames
 from .neutral_pose import UP, StandingPoses, find_left
 
-_ANKLE_HEIGHT = 0.07  # of the leg's length, over the ball: that of adults in rest poses of rigs
-_STEEPEST = np.radians(50.0)  # from the ankle to the ball, of any foot
-_UNLIKE = np.radians(8.0)  # between feet of one body: skeletons of capture systems differ by 4
-_TOO_STEEP = np.radians(20.0)  # beyond a usual foot: skeletons that stand flat differ by 11
-_BENT = 0.05  # mean sine of the bend of a knee that shows its hinge
-# seconds of standing flat that show how a foot rolls: single steps are off by 5 degrees
-SURE = 3.0
-_SEEN = 2.0  # seconds of feet that show how they slope while the body sits, or gets up over toes
-_TOES_SLOPE = np.radians(10.0)  # to the tip of a toe's bone: rigs and files have 2 to 20 degrees
+SURE = NUMBERS.sure_of_foot
 
 
 @dataclass(frozen=True)
@@ -60,7 +53,7 @@ class Sole:
                 poses.average_direction(limb.toe, get_axis(foot, 1) * [1.0, 1.0, 0.0], name),
                 poses.average_direction(limb.toe, UP, name),
             )
-        along, slope = limb.tip, _TOES_SLOPE
+        along, slope = limb.tip, NUMBERS.toes_slope
         if not along.any():  # it rests in line with the foot
             slope = 0.0
             rest = skeleton.compute_rest_world()[0].astype(np.float64)
@@ -86,16 +79,19 @@ def find_soles(
         for name in ways
     }
     seconds = {name: float(poses.durations[poses.flat[name] > 0].sum()) for name in ways}
-    shares = {n: 1.0 if poses.stands else min(1.0, span / _SEEN) for n, span in seconds.items()}
+    shares = {
+        n: 1.0 if poses.stands else min(1.0, span / NUMBERS.seen_feet)
+        for n, span in seconds.items()
+    }
     slopes = {}
     for name, sole in seen.items():
         slope = sole.measure_slope(ways[name])
-        if sole.planted and 0.0 <= slope <= usual[name] + _TOO_STEEP:
+        if sole.planted and 0.0 <= slope <= usual[name] + NUMBERS.too_steep:
             slopes[name] = usual[name] + shares[name] * (slope - usual[name])
     flattest = min(slopes.values(), default=None)
     soles = {}
     for name, sole in seen.items():
-        most = -np.inf if flattest is None else flattest + _UNLIKE * shares[name]
+        most = -np.inf if flattest is None else flattest + NUMBERS.feet_unlike * shares[name]
         is_flat = slopes.get(name, np.inf) <= most
         slope = slopes[name] if is_flat else usual[name] if flattest is None else flattest
         across = quat.normalize_vectors(np.cross(ways[name], sole.up))
@@ -108,8 +104,8 @@ def find_soles(
 
 
 def _find_usual_slope(way: np.ndarray, leg: float) -> float:
-    height = _ANKLE_HEIGHT * leg / max(float(np.linalg.norm(way)), 1e-9)
-    return min(float(np.arcsin(min(height, 1.0))), _STEEPEST)
+    height = NUMBERS.ankle_height * leg / max(float(np.linalg.norm(way)), 1e-9)
+    return min(float(np.arcsin(min(height, 1.0))), NUMBERS.steepest_foot)
 
 
 def _tilt_sole(way: np.ndarray, across: np.ndarray, slope: float) -> np.ndarray:
@@ -127,6 +123,6 @@ def _find_hinge(poses: StandingPoses, limbs: Mapping[str, LimbBones], name: str)
         for a, b in ((limb.upper, limb.lower), (limb.lower, limb.end))
     )
     hinge = poses.average_direction(limb.end, np.cross(lower, upper))
-    if np.linalg.norm(hinge) > _BENT:
+    if np.linalg.norm(hinge) > NUMBERS.knee_hinge:
         return hinge
     return poses.average_direction(limb.end, -find_left(points, limbs))

@@ -15,14 +15,11 @@ from ...body.body_roles import BodyRoles
 from ...body.limbs import ARMS, LEGS, SIDES, LimbBones, find_leg_carrier
 from ...maths.rotations import quat
 from ...skeleton.skeleton import Skeleton
+from ..numbers import NUMBERS
 from .frame_axes import average, slerp
 from .neutral_pose import LEFT, UP, StandingPoses, find_left
 
 _TRUNK = ("hips", "spine", "neck", "head")
-_LONG = 30.0  # seconds of standing whose mean is how a head is held, and not where it looked
-_STRAIGHT = np.cos(np.radians(30.0))  # of parts of a trunk to all of it
-_LEVEL = 0.3  # cosine of the line of the hip joints to the way up the trunk
-_LIKELY = np.radians(75.0)  # from the mean of a bone: a rest that differs more is drawn otherwise
 
 
 def find_shoulders(poses: StandingPoses, limbs: Mapping[str, LimbBones]) -> np.ndarray | None:
@@ -96,7 +93,7 @@ def _straighten(
     chains, share = roles.chains, 0.0
     bones: Sequence[int] = chains.get("head", ())
     if poses.stands:
-        share = min(1.0, float(poses.durations.sum()) / _LONG)
+        share = min(1.0, float(poses.durations.sum()) / NUMBERS.long_stand)
     else:
         bones = [bone for role in _TRUNK for bone in chains.get(role, ())]
         turns = find_turns_upright(poses, roles, limbs)
@@ -106,7 +103,7 @@ def _straighten(
     chest = ([*chains["hips"], *chains.get("spine", ())])[-1]
     held = upright[chest]
     for bone, straight in _find_straight_rest(skeleton, roles, limbs, upright).items():
-        if bone in bones and quat.angle_between(straight, upright[bone]) < _LIKELY:
+        if bone in bones and quat.angle_between(straight, upright[bone]) < NUMBERS.likely_rest:
             upright[bone] = slerp(straight, upright[bone], share)
     # collars follow the chest
     turn = quat.mul_inv(upright[chest], held)
@@ -142,8 +139,8 @@ def _find_straight_rest(
     steps = np.diff(points[trunk], axis=0)
     along = steps @ quat.normalize_vectors(whole)
     left = find_left(points, limbs)
-    bends = np.any(along < _STRAIGHT * np.linalg.norm(steps, axis=-1))
-    leans = not left.any() or abs(left @ quat.normalize_vectors(whole)) > _LEVEL
+    bends = np.any(along < NUMBERS.trunk_straight * np.linalg.norm(steps, axis=-1))
+    leans = not left.any() or abs(left @ quat.normalize_vectors(whole)) > NUMBERS.hips_level
     if len(trunk) < 3 or bends or leans:
         return {}
     upright = quat.mul(_face_ahead(left, whole), rotations)

@@ -10,10 +10,11 @@ from typing import Any
 from ...body.body_roles import BODY_ROLES, BodyPlan, BodyRoles, check_body_plan, find_body_roles
 from ...motion.clip import Clip
 from ...skeleton.skeleton import Skeleton
+from ..numbers import NUMBERS
 
 # parts without which no body can be carried over
 NEEDED = ("hips", *(f"{side}_{part}" for side in ("left", "right") for part in ("thigh", "shin")))
-LEAST_CONFIDENCE = 0.5
+LEAST_CONFIDENCE = NUMBERS.least_confidence
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,9 @@ from ..foot_goals import find_floor_heights
 from ..frames.frame_axes import get_axis, rotate
 from ..frames.neutral_pose import UP, find_planted
 from ..frames.partial_pose import WorldMotion
+from ..numbers import NUMBERS
 from ..plan import compute_size, compute_travel, list_shared_feet
 
-_BENT = np.sin(np.radians(15.0))  # a joint that is bent less has no clear side
 _CM = 100.0
 
 
@@ -152,7 +152,7 @@ def _measure_hinges(ours: _BodyMotion, theirs: _BodyMotion, names: list[str]) ->
     against, jump = 0, 0.0
     for name in names:
         axes = [_find_hinge(body, name) for body in (ours, theirs)]
-        bent = np.all([np.linalg.norm(axis, axis=-1) > _BENT for axis in axes], axis=0)
+        bent = np.all([np.linalg.norm(axis, axis=-1) > NUMBERS.clear_side for axis in axes], axis=0)
         side = get_axis(ours.get_frame(ours.anatomy.limbs[name].bones.upper), 0)
         signs = [np.sign(np.sum(axis * side, axis=-1)) for axis in axes]
         against += int(np.sum(bent & (signs[0] * signs[1] < 0)))

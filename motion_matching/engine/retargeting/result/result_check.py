@@ -17,32 +17,10 @@ import numpy as np
 from ...body.limbs import FINGERS, SIDES
 from ...motion.clip import Clip
 from ..frames.end_frames import UNSURE
+from ..numbers import NUMBERS
 from ..settings import RetargetSettings
 from .result_measure import Error, SeenBody, measure_result
 
-
-@dataclass(frozen=True)
-class ResultLimits:
-    """By how much a result may be off its source, in degrees."""
-
-    trunk: float = 10.0  # seen at a glance; skeletons differ by 5 when they bend over
-    head: float = 15.0  # necks are 12 degrees apart on skeletons of people alike
-    limbs: float = 5.0  # a hand that is 4 cm away at the end of an arm
-    fingers: float = 10.0  # bones of 3 cm, of which two skeletons are cut differently
-    ends: float = 8.0  # a sole that is seen to leave the ground at one edge
-    palms: float = 40.0  # lines of knuckles differ by 21 on skeletons of people alike
-    length: float = 0.01  # of a bone's rest length by which it may be away from its parent's joint
-    stretch: float = 0.05  # the same on control rigs, whose limbs stretch before they are straight
-    # 95 % to median of heads, and of legs, which follow planted feet: 2.6 in a dash
-    spread: float = 3.0
-    pitches: float = 2.0  # the same of the pitch of feet, which are longer or shorter
-    animals: float = 2.5  # times the limits of limbs: 1.8 of a horse that moves as a dog
-
-
-_LIMITS = ResultLimits()
-_SHORTEST = 0.05  # of a leg's length: shorter bones count as that long, for rounding
-_SAME_PLACE = 0.01  # of a leg's length: bones that rest nearer to another are its double
-_BRANCH = 3  # bones in a line that are part of a body, and no prop or camera
 _TRUNK = ("hips", "spine", "head")
 _LEGS = ("thigh", "shin")
 _ENDS = ("foot", "toe", "hand", "fore_toe")
@@ -107,7 +85,7 @@ class ResultCheck:
     @property
     def excess(self) -> float:
         """How many times its limit what is most wrong is off."""
-        torn = self.tear.distance / (_LIMITS.length * self.tear.length) if self.tear else 0.0
+        torn = self.tear.distance / (NUMBERS.torn * self.tear.length) if self.tear else 0.0
         return max(torn, *(figure.excess for figure in self.figures), 0.0)
 
     @property
@@ -174,7 +152,7 @@ def check_result(
     errors = measure_result(source, target, source_clip, target_clip)
     errors = [error for error in errors if len(error.degrees) and error.role not in left_out]
     figures = _judge_all(errors, target.roles.four_legged, stray) if errors else []
-    most = _LIMITS.stretch if stretches else _LIMITS.length
+    most = NUMBERS.torn_on_controls if stretches else NUMBERS.torn
     tear = find_tear(target, target_clip, most, legs_only=settings.keep_translations)
     return ResultCheck(source_clip.name, tuple(figures), tear)
 
@@ -202,19 +180,21 @@ def _judge_all(errors: Sequence[Error], four_legged: bool, stray: float) -> list
 def _find_limit(error: Error, four_legged: bool) -> tuple[float, float]:
     """Return the limit in degrees, and how many times that the 95th percentile may be."""
     part = error.role.removeprefix("left_").removeprefix("right_")
-    limits, unsure = _LIMITS, UNSURE if error.is_unsure else 0.0
+    unsure = UNSURE if error.is_unsure else 0.0
     if part in FINGERS:
-        return limits.fingers, 1.0
+        return NUMBERS.finger_limit, 1.0
     if error.kind == "turn":
-        return limits.palms, 1.0
+        return NUMBERS.palm_limit, 1.0
     if part in _ENDS:
         is_spread = part == "foot" and error.kind == _SPREAD_TURN
-        return limits.ends + unsure, limits.pitches if is_spread else 1.0
+        return NUMBERS.end_limit + unsure, NUMBERS.pitch_spread if is_spread else 1.0
     if part in _TRUNK:
-        return (limits.head, limits.spread) if part == "head" else (limits.trunk, 1.0)
+        return (
+            (NUMBERS.head_limit, NUMBERS.spread) if part == "head" else (NUMBERS.trunk_limit, 1.0)
+        )
     if four_legged:
-        return limits.animals * limits.limbs, limits.spread
-    return limits.limbs, limits.spread if part in _LEGS else 1.0
+        return NUMBERS.animal_limits * NUMBERS.limb_limit, NUMBERS.spread
+    return NUMBERS.limb_limit, NUMBERS.spread if part in _LEGS else 1.0
 
 
 # what settings change on purpose
@@ -263,13 +243,13 @@ def _both_sides(*parts: str) -> Iterator[str]:
 
 
 def find_tear(
-    body: SeenBody, clip: Clip, most: float = _LIMITS.length, *, legs_only: bool = False
+    body: SeenBody, clip: Clip, most: float = NUMBERS.torn, *, legs_only: bool = False
 ) -> Tear | None:
     """Return the bone that is farthest from where it rests in its parent, if one is too far.
 
     `most` is the share of its length that it may be away.
     A bone may go where it likes if it carries the whole body. That is so if what hangs on the
-    bones above beside it is no part of a body: neither has a role nor is a branch of `_BRANCH`
+    bones above beside it is no part of a body: neither has a role nor is a branch of some
     bones in a line, in other places than the bones below.
     """
     skeleton = body.skeleton
@@ -277,7 +257,7 @@ def find_tear(
     if not clip.frame_count or not len(below):
         return None
     lengths = np.linalg.norm(skeleton.rest_positions[below], axis=-1)
-    lengths = np.maximum(lengths.astype(np.float64), _SHORTEST * body.leg)
+    lengths = np.maximum(lengths.astype(np.float64), NUMBERS.shortest_bone * body.leg)
     # files may rest elsewhere than where their bones move
     places = skeleton.rest_positions, body.usual_positions
     away = np.min([np.linalg.norm(clip.positions[:, below] - p[below], axis=-1) for p in places], 0)
@@ -307,7 +287,7 @@ def _carries_body(body: SeenBody, bone: int) -> bool:
     roles = {b for role, chain in body.roles.chains.items() if role != "root" for b in chain}
     if outside & roles:
         return False
-    return _find_longest(body, outside, [*above, *inside]) < _BRANCH
+    return _find_longest(body, outside, [*above, *inside]) < NUMBERS.branch
 
 
 def _find_longest(body: SeenBody, bones: Collection[int], others: Sequence[int]) -> int:
@@ -317,6 +297,6 @@ def _find_longest(body: SeenBody, bones: Collection[int], others: Sequence[int])
     longest = dict.fromkeys(range(skeleton.bone_count), 0)
     for bone in sorted(bones):
         away = np.linalg.norm(places[others] - places[bone], axis=-1).min()
-        is_own = away > _SAME_PLACE * body.leg
+        is_own = away > NUMBERS.same_place * body.leg
         longest[bone] = longest.get(int(skeleton.parents[bone]), 0) + is_own
     return max((longest[bone] for bone in bones), default=0)

@@ -24,13 +24,9 @@ from ..frames.end_frames import EndFrames, find_knuckle, find_top
 from ..frames.frame_axes import average, get_axis, rotate
 from ..frames.neutral_pose import UP
 from ..frames.partial_pose import WorldMotion
+from ..numbers import NUMBERS
 
 _PHALANGES = 3  # segments of a finger from its knuckle; what follows is its tip
-_LEAST_SEGMENT = 0.1  # of a finger's length: a shorter last segment marks the tip
-_OTHER_FOOT = 1.15  # ratio of lengths of feet from which they are pitched otherwise in the air
-_HEEL_UP = np.sin(np.radians(20.0))  # of the way along a foot: its heel is off the ground
-_OTHER_RISE = np.radians(35.0)  # by which trunks of animals rise otherwise: of a giraffe and a dog
-_END_LENGTH = 0.1  # of a leg's length: of feet, toes and hands, roughly
 _ENDS = ("foot", "toe", "hand", "fore_toe")
 _TURNS = ("pitch", "roll", "yaw")  # about X, Y and Z of the shared frames
 
@@ -119,7 +115,7 @@ class SeenBody:
         tips = [tip for bone, tip in self.skeleton.end_sites if bone == bones[-1]]
         if below:
             joints.append(BonePoint(below[0]))
-        elif tips and np.linalg.norm(tips[0]) > _LEAST_SEGMENT * length:
+        elif tips and np.linalg.norm(tips[0]) > NUMBERS.finger_tip * length:
             joints.append(BonePoint(bones[-1], tips[0]))
         return joints[: _PHALANGES + 1]
 
@@ -233,7 +229,7 @@ def _level_trunk(way: np.ndarray, other: np.ndarray) -> np.ndarray:
     """Return the trunk (F, 3) of another animal as if it stood as steeply as that of the first."""
     steep = [np.arctan2(w[:, 2], np.linalg.norm(w[:, :2], axis=-1)) for w in (way, other)]
     shift = float(np.median(steep[0] - steep[1])) if len(way) else 0.0
-    rise = np.full(len(way), np.clip(shift, -_OTHER_RISE, _OTHER_RISE))
+    rise = np.full(len(way), np.clip(shift, -NUMBERS.most_tilt, NUMBERS.most_tilt))
     across = quat.normalize_vectors(np.cross(other, UP))
     return quat.mul_vec(quat.from_angle_axis(rise, across), other)
 
@@ -308,7 +304,7 @@ def _measure_ends(ours: _SeenMotion, theirs: _SeenMotion) -> Iterator[Error]:
     'turn' that stays all the time is apart from what they do, and so is it without shared frames.
     """
     ends = ours.body.ends, theirs.body.ends
-    length = _END_LENGTH * theirs.body.leg
+    length = NUMBERS.end_length * theirs.body.leg
     known = set(_list_end_roles(theirs.body)) if len(ours.find_hip_joints()[0]) else set()
     for role in (role for role in _list_end_roles(ours.body) if role in known):
         shared, is_sure = _find_shared(role, *ends)
@@ -321,7 +317,7 @@ def _measure_ends(ours: _SeenMotion, theirs: _SeenMotion) -> Iterator[Error]:
         away = quat.to_scaled_angle_axis(quat.positive(quat.inv_mul(*turns)))
         away = np.abs(np.degrees(away))
         if role.endswith("foot") and _have_other_feet(ours.body, theirs.body, role):
-            heel_up = np.abs(get_axis(turns[0], 1)[:, 2]) > _HEEL_UP
+            heel_up = np.abs(get_axis(turns[0], 1)[:, 2]) > NUMBERS.heel_up
             if not heel_up.all():
                 away[heel_up, 0] = np.nan
         is_unsure = role in ends[0].unsure | ends[1].unsure
@@ -332,7 +328,7 @@ def _measure_ends(ours: _SeenMotion, theirs: _SeenMotion) -> Iterator[Error]:
 def _have_other_feet(ours: SeenBody, theirs: SeenBody, role: str) -> bool:
     """Return whether feet differ in length for their legs, and are pitched otherwise for it."""
     shares = [body.measure_foot(role.split("_")[0]) / body.leg for body in (ours, theirs)]
-    return max(shares) > _OTHER_FOOT * min(shares)
+    return max(shares) > NUMBERS.other_foot * min(shares)
 
 
 def _find_shared(

@@ -1,0 +1,25 @@
+"""What builds are tuned by: each number with its unit and its reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..settings import tune
+
+
+@dataclass(frozen=True)
+class BuildingNumbers:
+    """Most numbers of a build are settings, or those of the rooms that it calls."""
+
+    least_frames: int = tune(
+        5, "1", "of a clip: velocities and accelerations are differences of as many"
+    )
+    least_loop_frames: int = tune(
+        4, "1", "of a loop, the last of which repeats the first: three poses move on"
+    )
+    unmended_frames: int = tune(
+        1000, "1", "of a database whose feet are looked at: floors that are off show in far fewer"
+    )
+
+
+NUMBERS = BuildingNumbers()

@@ -1,0 +1,52 @@
+"""What tells lost and frozen frames from motion: each number with its unit and its reason."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..settings import tune
+
+
+@dataclass(frozen=True)
+class MendingNumbers:
+    """A leap exceeds the first three, measured from what the frames beside it foretell."""
+
+    # leaps
+    leap_distance: float = tune(
+        0.06, "1", "of the body's size: clean captures stay below 0.03 from 30 to 120 fps"
+    )
+    leap_acceleration: float = tune(
+        80.0, "m/s²", "of the whole body, 8 times a fall's; captured runs have 40"
+    )
+    leap_contrast: float = tune(
+        5.0, "1", "times `common_steps` of the clip: motion of one kind varies by 2 to 4"
+    )
+    common_steps: int = tune(
+        75, "%", "percentile of the clip that leaps are compared with: fast parts, and no outliers"
+    )
+    short_end: float = tune(
+        0.25, "s", "a piece before the first or after the last leap that is as short is no motion"
+    )
+    filled_gap: float = tune(
+        0.1, "s", "frames that are lost for so long are filled: a body goes on nearly straight"
+    )
+    leaps_a_second: float = tune(
+        2.0, "1/s", "more are how a clip is animated, in steps, and no fault in it"
+    )
+    leaps_anyway: int = tune(4, "1", "leaps that a clip of any length may have; by eye")
+    # frozen motion
+    moving_speed: float = tune(
+        0.5, "m/s", "of the whole body of people's size before and after it; idling is slower"
+    )
+    still: float = tune(
+        0.02, "1", "of the steps before and after; repeated frames differ by rounding alone"
+    )
+    frozen: float = tune(0.2, "1", "of a clip; more are poses that are held on purpose")
+    person_size: float = tune(1.7, "m", "to which speeds are scaled: an adult's height")
+    # what is looked at, and told
+    frames_at_once: int = tune(4096, "1", "whose bones are in memory together; changes no result")
+    size_frames: int = tune(200, "1", "of a clip that its size is measured on")
+    ranges_named: int = tune(3, "1", "of frames in a sentence: more cannot be read at once")
+
+
+NUMBERS = MendingNumbers()
