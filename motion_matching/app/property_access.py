@@ -5,6 +5,7 @@ In a library override, Blender finds those again by their names: each name is gi
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import bpy
@@ -66,6 +67,19 @@ def get_active(items: Items[Item], index: int) -> Item | None:
 def has_active(items: Items[Item], index: int) -> bool:
     """Return whether a list has an active item, without Blender going through those before it."""
     return 0 <= index < len(items)
+
+
+def is_changed(group: Any, names: Iterable[str]) -> bool:
+    """Return whether any of these properties of a group is not at its default."""
+    return any(_differs(getattr(group, name), group.bl_rna.properties[name]) for name in names)
+
+
+def _differs(value: Any, description: Any) -> bool:
+    if description.type in ("COLLECTION", "POINTER"):
+        return bool(value)
+    if getattr(description, "is_array", False):
+        return tuple(value) != tuple(description.default_array)
+    return bool(value != description.default)
 
 
 def settings_of(obj: bpy.types.Object | bpy.types.ID) -> MotionMatchingSettings:

@@ -30,12 +30,12 @@ _ROOMS = (
     database,
     features,
     tags,
-    controller,
     play,
     director,
     takes,
-    insight,
     retarget,
+    controller,
+    insight,
 )  # as in the sidebar
 _MODULES = (
     preferences,

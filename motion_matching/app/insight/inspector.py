@@ -252,7 +252,7 @@ def _locate_in_source(seen: Inspector, obj: bpy.types.Object, scene_frame: int) 
     settings, database = settings_of(obj), seen.database
     source = get_active_source(obj)
     if source is None:
-        raise SettingsError("No source is chosen; choose one in the panel Database.")
+        raise SettingsError("No source is chosen; choose one in the panel Motion.")
     if not source.enabled:
         text = f"The source '{source.name}' is switched off"
         raise SettingsError(f"{text}; switch it on, build, and inspect again.")

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import bpy
 
 from ... import app
-from ...app.character.characters import get_active_armature
-from ...app.property_access import get_active, settings_of
+from ...app.character.characters import get_active_settings
+from ...app.property_access import get_active, is_changed
 from ...app.runtime import runtime
 from ...engine.performance.labels import LABELLED, find_unknown_tags
 from ...engine.performance.settings import BY_DATA, DISPLACEMENTS
 from ..base.panel_base import (
-    ArmaturePanel,
+    AdvancedPanel,
     List,
     State,
     StateHeader,
@@ -64,12 +65,25 @@ _TRAINING_STATES = {
 }
 
 
-class MOTION_MATCHING_PT_controller(StateHeader, ArmaturePanel, bpy.types.Panel):
+_SETTINGS = MotionMatchingController.__annotations__.keys() - {"label_index", "preset"}
+
+
+def _is_any_changed(controller: MotionMatchingController, names: Iterable[str]) -> bool:
+    """Return whether any of these settings differs from its default, and counts."""
+    unused = BY_DATA if controller.speeds_from_data else ()
+    return is_changed(controller, (name for name in names if name not in unused))
+
+
+class MOTION_MATCHING_PT_controller(StateHeader, AdvancedPanel, bpy.types.Panel):
     """How the character responds"""
 
     bl_label = "Controller"
     bl_options = {"DEFAULT_CLOSED"}
-    bl_order = 2
+    bl_order = 6
+
+    @classmethod
+    def is_in_use(cls, obj: bpy.types.Object, settings: MotionMatchingSettings) -> bool:
+        return _is_any_changed(settings.controller, _SETTINGS)
 
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State:
         is_field = settings.controller.method == "FIELD"
@@ -93,7 +107,7 @@ class MOTION_MATCHING_PT_controller(StateHeader, ArmaturePanel, bpy.types.Panel)
         column.prop(controller, "breathing")
 
 
-class _SettingsPanel(ArmaturePanel):
+class _SettingsPanel(AdvancedPanel):
     """A mixin of panels that show some of the settings, for one method or for both."""
 
     bl_parent_id = "MOTION_MATCHING_PT_controller"
@@ -102,10 +116,13 @@ class _SettingsPanel(ArmaturePanel):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        obj = get_active_armature(context)
-        if obj is None:
+        if not super().poll(context):
             return False
-        return not cls.method or cls.method == settings_of(obj).controller.method
+        return cls.method in ("", get_active_settings(context).controller.method)
+
+    @classmethod
+    def is_in_use(cls, obj: bpy.types.Object, settings: MotionMatchingSettings) -> bool:
+        return _is_any_changed(settings.controller, cls.names)
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         controller, column = settings.controller, split_layout(self.layout)
@@ -193,6 +210,10 @@ class MOTION_MATCHING_PT_neighbours(_SettingsPanel, bpy.types.Panel):
         "favour",
     )
 
+    @classmethod
+    def is_in_use(cls, obj: bpy.types.Object, settings: MotionMatchingSettings) -> bool:
+        return super().is_in_use(obj, settings) or is_changed(settings.training, ("metric",))
+
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         super().draw_settings(obj, settings)
         column = split_layout(self.layout)
@@ -235,6 +256,10 @@ class MOTION_MATCHING_PT_training(StateHeader, _SettingsPanel, bpy.types.Panel):
 
     bl_label = "Training"
     method = "FIELD"
+
+    @classmethod
+    def is_in_use(cls, obj: bpy.types.Object, settings: MotionMatchingSettings) -> bool:
+        return True  # a motion field has to be trained
 
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State:
         return _TRAINING_STATES[app.controller.training.get_training_state(obj)][:2]
@@ -323,6 +348,10 @@ class MOTION_MATCHING_PT_displacement(_SettingsPanel, bpy.types.Panel):
         "collision_radius",
     )
 
+    @classmethod
+    def is_in_use(cls, obj: bpy.types.Object, settings: MotionMatchingSettings) -> bool:
+        return super().is_in_use(obj, settings) or len(settings.controller.labels) > 0
+
 
 class MOTION_MATCHING_UL_labels(List, bpy.types.UIList):
     """Tags whose frames are displaced in their own way"""
@@ -335,12 +364,16 @@ class MOTION_MATCHING_UL_labels(List, bpy.types.UIList):
         tail.label(text=DISPLACEMENTS[item.displacement][0])
 
 
-class MOTION_MATCHING_PT_labels(StateHeader, ArmaturePanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_labels(StateHeader, AdvancedPanel, bpy.types.Panel):
     """Displacement settings of their own for frames with certain tags"""
 
     bl_label = "Labels"
     bl_parent_id = "MOTION_MATCHING_PT_displacement"
     bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def is_in_use(cls, obj: bpy.types.Object, settings: MotionMatchingSettings) -> bool:
+        return len(settings.controller.labels) > 0
 
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State | None:
         count = len(settings.controller.labels)

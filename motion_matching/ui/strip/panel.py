@@ -1,4 +1,6 @@
-"""Draw the strip: the current state, the button of the next step, progress, and warnings."""
+"""Draw the strip: the current state, the button of the next step, progress, and warnings; and at
+the other end of the tab the switch that shows all panels.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +10,7 @@ import bpy
 
 from ... import app
 from ...app.character.characters import get_active_armature
+from ...app.preferences import get_preferences
 from ...app.property_access import settings_of
 from ...app.runtime import runtime
 from ..base.panel_base import ALL_WARNINGS, Panel, draw_button, draw_folded_warnings, draw_progress
@@ -61,3 +64,18 @@ def _draw_step(buttons: bpy.types.UILayout, button: Button, obj: bpy.types.Objec
         draw_bake_button(buttons, settings_of(obj).script)
     else:
         draw_button(buttons, button)
+
+
+class MOTION_MATCHING_PT_advanced(Panel, bpy.types.Panel):
+    """Whether to show panels and settings that are rarely changed"""
+
+    bl_label = "Advanced"
+    bl_options = {"HIDE_HEADER"}
+    bl_order = 8
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return get_active_armature(context) is not None and get_preferences() is not None
+
+    def draw(self, context: bpy.types.Context) -> None:
+        self.layout.prop(get_preferences(), "show_advanced")
