@@ -6,6 +6,7 @@ In a library override, Blender finds those again by their names: each name is gi
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import bpy
@@ -57,6 +58,34 @@ def remove(items: Items[Any], index: int, what: str) -> None:
 def clamp_index(items: Items[Any], index: int) -> int:
     """Return an index that a list has, the nearest; 0 if it is empty."""
     return max(0, min(index, len(items) - 1))
+
+
+@dataclass(frozen=True)
+class ActiveItem:
+    """The active item of a list: its list by the group that holds it and by name, the property of
+    that group that is its index, and the item in words.
+    """
+
+    owner: Any
+    items: str
+    index: str
+    words: str
+
+    def remove(self) -> None:
+        """Remove it; the next one becomes active. SettingsError if it comes from a linked file."""
+        items, index = getattr(self.owner, self.items), getattr(self.owner, self.index)
+        remove(items, index, self.words)
+        setattr(self.owner, self.index, clamp_index(items, index))
+
+    def move(self, direction: str) -> bool:
+        """Move it "UP" or "DOWN"; return whether that is possible. SettingsError as above."""
+        items, index = getattr(self.owner, self.items), getattr(self.owner, self.index)
+        to = index + (1 if direction == "DOWN" else -1)
+        if not 0 <= to < len(items):
+            return False
+        move(items, index, to, self.words)
+        setattr(self.owner, self.index, to)
+        return True
 
 
 def get_active(items: Items[Item], index: int) -> Item | None:

@@ -167,6 +167,13 @@ def draw_list(
     return row.column(align=True)
 
 
+def draw_move_buttons(side: bpy.types.UILayout, operator: str) -> None:
+    """Draw the arrows that move the active item, in the column beside a list."""
+    for direction in ("UP", "DOWN"):
+        icon: Any = f"TRIA_{direction}"
+        set_options(side.operator(operator, text="", icon=icon), direction=direction)
+
+
 def draw_table(layout: bpy.types.UILayout, rows: Iterable[Sequence[str]], factor: float) -> None:
     """Draw rows of a label, which takes a `factor` of the width, and values on its right."""
     table = layout.column(align=True)

@@ -20,6 +20,7 @@ from ..base.panel_base import (
     StateHeader,
     add_tall_row,
     draw_list,
+    draw_move_buttons,
     draw_preset_row,
     draw_work_button,
     draw_wrapped_text,
@@ -385,10 +386,7 @@ class MOTION_MATCHING_PT_labels(StateHeader, AdvancedPanel, bpy.types.Panel):
         side = draw_list(layout, kind, controller, "labels", "label_index", 3)
         side.operator_menu_enum("motion_matching.add_label", "kind", text="", icon="ADD")
         side.operator("motion_matching.remove_label", text="", icon="REMOVE")
-        for direction in ("UP", "DOWN"):
-            icon: Any = f"TRIA_{direction}"
-            button = side.operator("motion_matching.move_label", text="", icon=icon)
-            set_options(button, direction=direction)
+        draw_move_buttons(side, "motion_matching.move_label")
         if not controller.labels:
             return
         column = split_layout(layout)

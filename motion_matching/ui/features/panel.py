@@ -16,6 +16,7 @@ from ..base.panel_base import (
     State,
     StateHeader,
     draw_list,
+    draw_move_buttons,
     draw_preset_row,
     draw_wrapped_text,
     set_options,
@@ -93,10 +94,7 @@ class MOTION_MATCHING_PT_features(StateHeader, AdvancedPanel, DatabasePanel, bpy
         side.menu("MOTION_MATCHING_MT_add_feature", text="", icon="ADD")
         side.operator("motion_matching.remove_feature", text="", icon="REMOVE")
         side.separator()
-        for direction in ("UP", "DOWN"):
-            icon: Any = f"TRIA_{direction}"
-            button = side.operator("motion_matching.move_feature", text="", icon=icon)
-            set_options(button, direction=direction)
+        draw_move_buttons(side, "motion_matching.move_feature")
         _draw_height(layout, obj, features)
         column = split_layout(layout)
         item = get_active(features.items, features.index)
