@@ -34,7 +34,8 @@ from ..runtime import Trail, runtime
 from ..settings import get_performer_settings
 from ..strip.warnings import LIVE_KINDS, WarningItem, forget_resolved
 from ..takes import recordings
-from ..takes.take_actions import find_free_name, list_take, read_parts
+from ..takes.take_actions import read_parts
+from ..takes.take_list import find_free_name, list_take
 from . import tag_requests, timeline
 from .alerts import Alerts, check_rig
 from .changes import ChangeDetector
