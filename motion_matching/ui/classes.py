@@ -59,6 +59,7 @@ _MODULES = (
     menus,
     *(room.panel for room in _ROOMS),
     database.panel_mapping,
+    controller.panel_labels,
 )
 
 

@@ -44,13 +44,13 @@ def list_panels() -> list[str]:
 def test_the_panels_of_a_new_character_come_in_the_order_of_the_work(addon):
     create_character(clips=("walk_curves",))
     bpy.ops.motion_matching.add_actions()
-    assert list_panels()[:6] == [*FIRST, "Retarget"]
+    assert list_panels()[:7] == [*FIRST, "Retarget", "Advanced"]
     hidden = {"Controller", "Insight", "Features", "Simulation Bone", "Thresholds"}
     assert hidden.isdisjoint(list_panels())
     draw_panels()
 
     addon.preferences.show_advanced = True
-    assert list_panels()[:8] == FIRST + REST
+    assert list_panels()[:9] == [*FIRST, *REST, "Advanced"]
     assert hidden < set(list_panels())
     draw_panels()
 
@@ -58,6 +58,7 @@ def test_the_panels_of_a_new_character_come_in_the_order_of_the_work(addon):
 def test_nothing_is_hidden_where_there_are_no_preferences():
     create_character()
     assert list_panels()[:8] == FIRST + REST
+    assert "Advanced" not in list_panels()
 
 
 def set_value(name: str, value: Any) -> Callable[[Any], None]:

@@ -54,7 +54,7 @@ class ShownBody(NamedTuple):
         return np.array(below, int)
 
 
-class Motion(NamedTuple):
+class PreviewedMotion(NamedTuple):
     """The clip that is shown, and that of another skeleton it comes from, if it does.
 
     The character goes as far as `travel` (3,) for each metre of that one.
@@ -65,7 +65,7 @@ class Motion(NamedTuple):
     travel: np.ndarray = np.ones(3)
 
     @classmethod
-    def from_clip(cls, clip: Clip, character: Character | None) -> Motion:
+    def from_clip(cls, clip: Clip, character: Character | None) -> PreviewedMotion:
         """Return a clip as it is, or as the motion of a character of another skeleton."""
         if character is None:
             return cls(clip)
@@ -118,7 +118,7 @@ class Stage(NamedTuple):
             lies,
         )
 
-    def show(self, motion: Motion) -> ShownMotion:
+    def show(self, motion: PreviewedMotion) -> ShownMotion:
         """Return the bodies and the ground of a motion."""
         hips = _find_hips(motion.clip, self.roles)
         body, move = self._place(motion.clip, hips, self.roles)

@@ -28,7 +28,7 @@ from ..runtime import runtime
 from ..settings import get_simulation_bone_settings
 from ..steps import Steps, run_in_background_steps
 from . import source_grounds
-from .shown_motion import Motion, ShownBody, ShownMotion, Stage
+from .shown_motion import PreviewedMotion, ShownBody, ShownMotion, Stage
 from .source_files import find_file, get_reading
 from .source_list import check_source, get_source
 
@@ -78,7 +78,7 @@ class SourcePreview:
     first: int
     scene: str
     returns_to: int
-    motion: Motion
+    motion: PreviewedMotion
     shown: ShownMotion
     ground_of: tuple[Any, ...]
 
@@ -141,8 +141,8 @@ def preview_steps(
     start, ground_of = min(span_start, clip.frame_count - 1), _identify_ground(source)
     stage = Stage.from_source(source, start, mirrored, character)
 
-    def compute(_: ReportProgress) -> tuple[Motion, ShownMotion]:
-        motion = Motion.from_clip(clip, character)
+    def compute(_: ReportProgress) -> tuple[PreviewedMotion, ShownMotion]:
+        motion = PreviewedMotion.from_clip(clip, character)
         return motion, stage.show(motion)
 
     motion, shown = yield from run_in_background_steps(compute, _READING)

@@ -9,22 +9,17 @@ import bpy
 
 from ... import app
 from ...app.character.characters import get_active_settings
-from ...app.property_access import get_active, is_changed
+from ...app.property_access import is_changed
 from ...app.runtime import runtime
-from ...engine.performance.labels import LABELLED, find_unknown_tags
-from ...engine.performance.settings import BY_DATA, DISPLACEMENTS
+from ...engine.performance.settings import BY_DATA
 from ..base.panel_base import (
     AdvancedPanel,
-    List,
     State,
     StateHeader,
     add_tall_row,
-    draw_list,
-    draw_move_buttons,
     draw_preset_row,
     draw_work_button,
     draw_wrapped_text,
-    format_count,
     set_options,
     split_layout,
 )
@@ -148,10 +143,10 @@ def _is_relevant(controller: MotionMatchingController, name: str) -> bool:
         return controller.foot_lock
     if name.startswith("look_"):
         return controller.look > 0.0
-    return _is_relevant_to_displacement(controller, name)
+    return is_relevant_to_displacement(controller, name)
 
 
-def _is_relevant_to_displacement(
+def is_relevant_to_displacement(
     settings: MotionMatchingController | MotionMatchingLabel, name: str
 ) -> bool:
     """Tell the same of a setting of displacement: the controller's, or that of a label."""
@@ -352,56 +347,6 @@ class MOTION_MATCHING_PT_displacement(_SettingsPanel, bpy.types.Panel):
     @classmethod
     def is_in_use(cls, obj: bpy.types.Object, settings: MotionMatchingSettings) -> bool:
         return super().is_in_use(obj, settings) or len(settings.controller.labels) > 0
-
-
-class MOTION_MATCHING_UL_labels(List, bpy.types.UIList):
-    """Tags whose frames are displaced in their own way"""
-
-    def draw_row(self, layout: bpy.types.UILayout, item: MotionMatchingLabel) -> None:
-        row = layout.row(align=True)
-        row.prop(item, "tags", text="", emboss=False, icon="BOOKMARKS", placeholder="Tags")
-        tail = row.row()
-        tail.alignment = "RIGHT"
-        tail.label(text=DISPLACEMENTS[item.displacement][0])
-
-
-class MOTION_MATCHING_PT_labels(StateHeader, AdvancedPanel, bpy.types.Panel):
-    """Displacement settings of their own for frames with certain tags"""
-
-    bl_label = "Labels"
-    bl_parent_id = "MOTION_MATCHING_PT_displacement"
-    bl_options = {"DEFAULT_CLOSED"}
-
-    @classmethod
-    def is_in_use(cls, obj: bpy.types.Object, settings: MotionMatchingSettings) -> bool:
-        return len(settings.controller.labels) > 0
-
-    def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State | None:
-        count = len(settings.controller.labels)
-        return ("NONE", format_count(count, "Label")) if count else None
-
-    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
-        controller, layout = settings.controller, self.layout
-        kind = "MOTION_MATCHING_UL_labels"
-        side = draw_list(layout, kind, controller, "labels", "label_index", 3)
-        side.operator_menu_enum("motion_matching.add_label", "kind", text="", icon="ADD")
-        side.operator("motion_matching.remove_label", text="", icon="REMOVE")
-        draw_move_buttons(side, "motion_matching.move_label")
-        if not controller.labels:
-            return
-        column = split_layout(layout)
-        column.prop(controller, "label_blend")
-        label = get_active(controller.labels, controller.label_index)
-        for name in LABELLED if label else ():
-            row = column.row()
-            row.active = _is_relevant_to_displacement(label, name)
-            row.prop(label, name)
-        status = app.database.status.get_status(obj)
-        unknown = find_unknown_tags(app.controller.labels.build_labels(controller), status.tags)
-        if status.frames and unknown:
-            names = ", ".join(f"'{name}'" for name in unknown)
-            draw_wrapped_text(layout, f"No frame is tagged {names}", "INFO")
-            split_layout(layout).prop(settings, "auto_tags")
 
 
 class MOTION_MATCHING_PT_feet(_SettingsPanel, bpy.types.Panel):

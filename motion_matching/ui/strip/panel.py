@@ -13,7 +13,14 @@ from ...app.character.characters import get_active_armature
 from ...app.preferences import get_preferences
 from ...app.property_access import settings_of
 from ...app.runtime import runtime
-from ..base.panel_base import ALL_WARNINGS, Panel, draw_button, draw_folded_warnings, draw_progress
+from ..base.panel_base import (
+    ALL_WARNINGS,
+    Panel,
+    draw_button,
+    draw_folded_warnings,
+    draw_progress,
+    draw_small_lines,
+)
 from ..takes.panel import draw_bake_button
 
 if TYPE_CHECKING:
@@ -66,16 +73,28 @@ def _draw_step(buttons: bpy.types.UILayout, button: Button, obj: bpy.types.Objec
         draw_button(buttons, button)
 
 
+# what Advanced shows
+_HIDDEN = (
+    "Controller and Insight",
+    "Motion: Features, Simulation Bone",
+    "Tags: Thresholds",
+    "Shown While Live: Neighbours in Rows",
+)
+
+
 class MOTION_MATCHING_PT_advanced(Panel, bpy.types.Panel):
     """Whether to show panels and settings that are rarely changed"""
 
     bl_label = "Advanced"
-    bl_options = {"HIDE_HEADER"}
+    bl_options = {"DEFAULT_CLOSED"}
     bl_order = 8
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
         return get_active_armature(context) is not None and get_preferences() is not None
 
+    def draw_header(self, context: bpy.types.Context) -> None:
+        self.layout.prop(get_preferences(), "show_advanced", text="")
+
     def draw(self, context: bpy.types.Context) -> None:
-        self.layout.prop(get_preferences(), "show_advanced")
+        draw_small_lines(self.layout, _HIDDEN)

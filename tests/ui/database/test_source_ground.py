@@ -77,9 +77,11 @@ def test_the_ground_is_drawn_below_the_path_with_its_footing(obj):
     ops.stop_preview()
     ops.preview_source(mirrored=True)
     image = runtime.source_preview
-    assert image.ground.path[:, 2] == pytest.approx(ground.path[:, 2])
-    toes = image.positions[:, :, :2]
-    nearest = np.linalg.norm(toes[:, :, None] - image.ground.feet[:, :2], axis=-1).min(axis=(0, 1))
+    assert image.shown.ground.path[:, 2] == pytest.approx(ground.path[:, 2])
+    toes = image.body.positions[:, :, :2]
+    nearest = np.linalg.norm(toes[:, :, None] - image.shown.ground.feet[:, :2], axis=-1).min(
+        axis=(0, 1)
+    )
     assert nearest.max() < 0.05, "feet of the image stand where it has footing"
 
     choose(obj, "walk_curves")
