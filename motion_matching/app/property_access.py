@@ -37,15 +37,6 @@ def add(items: Items[Item], name: str) -> Item:
     return new
 
 
-def move(items: Items[Any], index: int, to: int, what: str) -> None:
-    """Move an item of a list. SettingsError if it comes from a linked file."""
-    try:
-        items.move(index, to)
-    except TypeError:
-        text = f"{what} comes from a linked file, and can be moved only there."
-        raise SettingsError(text) from None
-
-
 def remove(items: Items[Any], index: int, what: str) -> None:
     """Remove an item of a list. SettingsError if it comes from a linked file."""
     try:
@@ -83,7 +74,11 @@ class ActiveItem:
         to = index + (1 if direction == "DOWN" else -1)
         if not 0 <= to < len(items):
             return False
-        move(items, index, to, self.words)
+        try:
+            items.move(index, to)
+        except TypeError:
+            text = f"{self.words} comes from a linked file, and can be moved only there."
+            raise SettingsError(text) from None
         setattr(self.owner, self.index, to)
         return True
 

@@ -79,7 +79,8 @@ def locate(seen: Inspector, obj: bpy.types.Object, scene_frame: int) -> Inspecte
 
 
 def _locate_in_source(seen: Inspector, obj: bpy.types.Object, scene_frame: int) -> InspectedFrame:
-    settings, database = settings_of(obj), seen.database
+    settings = settings_of(obj)
+    database = seen.database
     source = get_active_source(obj)
     if source is None:
         raise SettingsError("No source is chosen; choose one in the panel Motion.")
@@ -133,7 +134,8 @@ def _locate_in_take(
         if 0 <= tick < take.frame_count:
             x, y, yaw = take.character[tick].tolist()
             position = x, y, float(take.poses[tick, 2, 0]), yaw
-            goal, choice = watched.get_goal_after(tick), watched.get_choice_after(tick)
+            goal = watched.get_goal_after(tick)
+            choice = watched.get_choice_after(tick)
             moment = number, min(tick + 1, take.frame_count - 1)
             return InspectedFrame(int(take.frames[tick]), position, goal, choice, moment)
     text = f"The take '{action.name}' has no frame {scene_frame}; go to one that it has."

@@ -78,10 +78,12 @@ class LiveSession:
         self.ending: str | None = None
         self.may_push = True  # whether an undo step may be made of how it ended
         self._stack = ExitStack()
-        self._changes, self._last_look = ChangeDetector(obj, database), 0.0
+        self._changes = ChangeDetector(obj, database)
+        self._last_look = 0.0
         self._built_key = settings_of(obj).built_key
         self.display = Display(session, self.armature, walls)
-        self._now, self._heading = 0.0, 0.0  # of the last tick of the clock
+        self._now = 0.0  # of the last tick of the clock
+        self._heading = 0.0
         self._follower = timeline.TimelineFollower()
         self._recordings = LiveTakes(
             self.take_name, session, self.armature, self._follower, self._list_take, reader
@@ -109,7 +111,8 @@ class LiveSession:
 
     def tick(self, now: float, view_heading: float) -> None:
         """Make the ticks that are due. An error ends the session and is its last message."""
-        self._now, self._heading = now, view_heading
+        self._now = now
+        self._heading = view_heading
         self._run_guarded(self._tick)
         if self._end_reason:
             end(self._end_reason, is_expected=self._has_finished)
@@ -152,7 +155,8 @@ class LiveSession:
             self._tag_request.request_next(settings_of(obj).play)
         self._commands.clear()
         if self._has_new_weights or self._now > self._last_look + _LOOK_INTERVAL:
-            self._has_new_weights, self._last_look = False, self._now
+            self._has_new_weights = False
+            self._last_look = self._now
             self._apply_changed_settings(obj)
 
     def _advance(self, now: float) -> None:
@@ -184,7 +188,8 @@ class LiveSession:
             self.warnings = (*self._tag_request.warnings, *untrained, *alerts, *slow)
         runtime.tick(self, frame)
         if report.is_finished:
-            self._end_reason, self._has_finished = f"{self.session.source.ending}.", True
+            self._end_reason = f"{self.session.source.ending}."
+            self._has_finished = True
 
     @property
     def shown(self) -> Handle:
@@ -380,7 +385,8 @@ def end(
     With `leaves_recording`, as when the file is closed, a recording and the takes before stay in
     recovery files, whose paths are returned.
     """
-    live, runtime.live = runtime.live, None
+    live = runtime.live
+    runtime.live = None
     if live is None:
         return []
     left = live.finish(reason, leaves_recording)

@@ -41,12 +41,14 @@ class ShownBody(NamedTuple):
 
     def compute_segments(self, row: float) -> np.ndarray:
         """Return the bones below the hips at a row (N, 2, 3), from end to end."""
-        positions, bones = self.interpolate(row), self._list_bones()
+        positions = self.interpolate(row)
+        bones = self._list_bones()
         return np.stack([positions[self.parents[bones]], positions[bones]], axis=1)
 
     def _list_bones(self) -> np.ndarray:
         """Return the bones below the hips."""
-        body, below = {self.hips}, []
+        body = {self.hips}
+        below = []
         for bone, parent in enumerate(self.parents.tolist()):  # parents come first
             if parent in body:
                 body.add(bone)
@@ -102,7 +104,8 @@ class Stage(NamedTuple):
         cls, source: Any, start: int, mirrored: bool, character: Character | None
     ) -> Stage:
         """Read where a source is shown, and on what. SettingsError for a ground without a mesh."""
-        obj, lies = source.id_data, source.ground == source_grounds.OBJECT
+        obj = source.id_data
+        lies = source.ground == source_grounds.OBJECT
         is_placed = character is not None or (source.kind == "FILE" and not lies)
         settings = settings_of(obj)
         floor = FLAT if source.keep_floor else source_grounds.read_floor(source)

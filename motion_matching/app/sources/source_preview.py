@@ -93,9 +93,11 @@ class SourcePreview:
     def compute_span(self, source: Any) -> Span:
         """Return the frames of its source that are used now."""
         last = self.first + len(self.body.positions) - 1
-        start, stop = self.first, last
+        start = self.first
+        stop = last
         if source.use_range:
-            start, stop = max(start, source.frame_start), min(last, source.frame_end)
+            start = max(start, source.frame_start)
+            stop = min(last, source.frame_end)
         speed = source.speed * settings_of(source.id_data).speed
         rate = speed * self.fps / get_scene_fps(bpy.context.scene)
         return Span(start, max(start, stop), rate, source.loop)
@@ -129,16 +131,19 @@ def preview_steps(
     obj: bpy.types.Object, index: int, mirrored: bool = False
 ) -> Steps[SourcePreview]:
     """Preview a source of an armature. Raises errors of reading it."""
-    uid, source = obj.session_uid, settings_of(obj).sources[index]
+    uid = obj.session_uid
+    source = settings_of(obj).sources[index]
     check_source(obj, source)
-    name, read_from = source.name, _identify(obj, source)
+    name = source.name
+    read_from = _identify(obj, source)
     first, clip = yield from _read_steps(uid, index)
     obj, source = get_source(uid, index)
     span_start = max(source.frame_start - first, 0) if source.use_range else 0
     state = yield from mapping.find_source_state_steps(uid, index)
     obj, source = get_source(uid, index)
     character = mapping.find_character(obj) if state.kind == "mapped" else None
-    start, ground_of = min(span_start, clip.frame_count - 1), _identify_ground(source)
+    start = min(span_start, clip.frame_count - 1)
+    ground_of = _identify_ground(source)
     stage = Stage.from_source(source, start, mirrored, character)
 
     def compute(_: ReportProgress) -> tuple[PreviewedMotion, ShownMotion]:
@@ -179,7 +184,8 @@ def _identify_ground(source: Any) -> tuple[Any, ...]:
 def _enter_used_frames(preview: SourcePreview) -> None:
     """Go to the first used frame, if the current one of the timeline shows none of its own."""
     if source := preview.find_source():
-        span, scene = preview.compute_span(source), bpy.context.scene
+        span = preview.compute_span(source)
+        scene = bpy.context.scene
         frame = span.to_source(scene.frame_current)
         if frame != span.limit(frame):
             scene.frame_set(round(span.to_timeline(span.first)))
@@ -189,7 +195,8 @@ def _read_steps(uid: int, index: int) -> Steps[tuple[int, Clip]]:
     """Return the motion of a source without its range, and the frame at which it begins."""
     obj, source = get_source(uid, index)
     if source.kind == "FILE":
-        file, reading = find_file(source) or "", get_reading(source)
+        file = find_file(source) or ""
+        reading = get_reading(source)
         clip = yield from run_in_background_steps(lambda _: bvh.load(file, **reading), _READING)
         return 0, clip
     owner = source.performer or obj

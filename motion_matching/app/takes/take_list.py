@@ -54,7 +54,8 @@ def list_take(
     if is_new:
         pin_moving_group(action)
     listed = property_access.add(settings.takes, action.name) if is_new else settings.takes[index]
-    listed.action, listed.seconds = action, seconds
+    listed.action = action
+    listed.seconds = seconds
     settings.take_index = index
     callbacks.redraw()
 
