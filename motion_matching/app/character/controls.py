@@ -135,12 +135,12 @@ def describe_partial(obj: bpy.types.Object, rig: ControlRig) -> RigError:
 
 def describe_driven(writer: ChannelWriter | MarkerWriter) -> str:
     """Return what of a control rig a session drives, and why; nothing if its bones are driven."""
-    if isinstance(writer, ControlWriter):
-        return f"Controls of {writer.label}" + (f", {writer.rate:.0f} Hz" if writer.rate else "")
-    if not isinstance(writer, ProxyWriter):
+    if isinstance(writer, ProxyWriter):
+        if not writer.rig_rate:
+            return f"Proxy of {writer.label}, as set in Controls"
+        rate = writer.rig_rate  # not rounded up to what is needed, nor down to nothing
+        rate_text = f"{int(rate)}" if rate >= 1.0 else f"{rate:.1g}"
+        return f"Proxy: the rig evaluates at {rate_text} Hz, {LEAST_RATE:.0f} needed"
+    if not isinstance(writer, ControlWriter):
         return ""
-    if not writer.rig_rate:
-        return f"Proxy of {writer.label}, as set in Controls"
-    rate = writer.rig_rate  # not rounded up to what is needed, nor down to nothing
-    rate_text = f"{int(rate)}" if rate >= 1.0 else f"{rate:.1g}"
-    return f"Proxy: the rig evaluates at {rate_text} Hz, {LEAST_RATE:.0f} needed"
+    return f"Controls of {writer.label}" + (f", {writer.rate:.0f} Hz" if writer.rate else "")
