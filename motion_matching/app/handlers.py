@@ -26,7 +26,7 @@ def _after_update(scene: bpy.types.Scene, depsgraph: bpy.types.Depsgraph) -> Non
         runtime.action_digests.forget(uids)
     # to Blender, every pose that a session shows changes the armature: only the restored one counts
     if runtime.live:
-        runtime.live.note_update(depsgraph)
+        runtime.live.curve.note_update(depsgraph)
     elif runtime.statuses.by_uid:
         app.database.status.check_update(depsgraph)
 

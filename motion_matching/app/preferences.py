@@ -16,6 +16,12 @@ def get_preferences() -> Any:
     return addon.preferences if addon else None
 
 
+def shows_advanced() -> bool:
+    """Return whether panels show what is rarely changed; no preferences could switch it on."""
+    preferences = get_preferences()
+    return preferences is None or preferences.show_advanced
+
+
 def get_tick_budget() -> float:
     """Return the seconds that a tick may take."""
     preferences = get_preferences()

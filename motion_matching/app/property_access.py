@@ -5,6 +5,8 @@ In a library override, Blender finds those again by their names: each name is gi
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import bpy
@@ -35,15 +37,6 @@ def add(items: Items[Item], name: str) -> Item:
     return new
 
 
-def move(items: Items[Any], index: int, to: int, what: str) -> None:
-    """Move an item of a list. SettingsError if it comes from a linked file."""
-    try:
-        items.move(index, to)
-    except TypeError:
-        text = f"{what} comes from a linked file, and can be moved only there."
-        raise SettingsError(text) from None
-
-
 def remove(items: Items[Any], index: int, what: str) -> None:
     """Remove an item of a list. SettingsError if it comes from a linked file."""
     try:
@@ -58,6 +51,38 @@ def clamp_index(items: Items[Any], index: int) -> int:
     return max(0, min(index, len(items) - 1))
 
 
+@dataclass(frozen=True)
+class ActiveItem:
+    """The active item of a list: its list by the group that holds it and by name, the property of
+    that group that is its index, and the item in words.
+    """
+
+    owner: Any
+    items: str
+    index: str
+    words: str
+
+    def remove(self) -> None:
+        """Remove it; the next one becomes active. SettingsError if it comes from a linked file."""
+        items, index = getattr(self.owner, self.items), getattr(self.owner, self.index)
+        remove(items, index, self.words)
+        setattr(self.owner, self.index, clamp_index(items, index))
+
+    def move(self, direction: str) -> bool:
+        """Move it "UP" or "DOWN"; return whether that is possible. SettingsError as above."""
+        items, index = getattr(self.owner, self.items), getattr(self.owner, self.index)
+        to = index + (1 if direction == "DOWN" else -1)
+        if not 0 <= to < len(items):
+            return False
+        try:
+            items.move(index, to)
+        except TypeError:
+            text = f"{self.words} comes from a linked file, and can be moved only there."
+            raise SettingsError(text) from None
+        setattr(self.owner, self.index, to)
+        return True
+
+
 def get_active(items: Items[Item], index: int) -> Item | None:
     """Return the active item of a list, or None."""
     return items[index] if 0 <= index < len(items) else None
@@ -66,6 +91,19 @@ def get_active(items: Items[Item], index: int) -> Item | None:
 def has_active(items: Items[Item], index: int) -> bool:
     """Return whether a list has an active item, without Blender going through those before it."""
     return 0 <= index < len(items)
+
+
+def is_changed(group: Any, names: Iterable[str]) -> bool:
+    """Return whether any of these properties of a group is not at its default."""
+    return any(_differs(getattr(group, name), group.bl_rna.properties[name]) for name in names)
+
+
+def _differs(value: Any, description: Any) -> bool:
+    if description.type in ("COLLECTION", "POINTER"):
+        return bool(value)
+    if getattr(description, "is_array", False):
+        return tuple(value) != tuple(description.default_array)
+    return bool(value != description.default)
 
 
 def settings_of(obj: bpy.types.Object | bpy.types.ID) -> MotionMatchingSettings:

@@ -30,12 +30,12 @@ _ROOMS = (
     database,
     features,
     tags,
-    controller,
     play,
     director,
     takes,
-    insight,
     retarget,
+    controller,
+    insight,
 )  # as in the sidebar
 _MODULES = (
     preferences,
@@ -59,6 +59,7 @@ _MODULES = (
     menus,
     *(room.panel for room in _ROOMS),
     database.panel_mapping,
+    controller.panel_labels,
 )
 
 

@@ -70,6 +70,10 @@ def _update_keys(preferences: Any, context: bpy.types.Context) -> None:
     create_keys()
 
 
+def _redraw_panels(preferences: Any, context: bpy.types.Context) -> None:
+    app.callbacks.redraw()
+
+
 def _key(action: str) -> str:
     name, default, _ = ACTIONS[action]
     return text(default, name, _KEY_HELP, update=_update_keys)
@@ -93,6 +97,12 @@ class MotionMatchingPreferences(layers.Layers, colors.Palettes, bpy.types.AddonP
 
     bl_idname = ROOT
 
+    show_advanced: bool = switch(
+        False,
+        "Advanced",
+        "Also show panels and settings that are rarely changed. Changed ones are always shown",
+        update=_redraw_panels,
+    )
     limit: float = number(
         4.0,
         "Cache Limit (GB)",
@@ -154,6 +164,9 @@ class MotionMatchingPreferences(layers.Layers, colors.Palettes, bpy.types.AddonP
     )
 
     def draw(self, context: bpy.types.Context) -> None:
+        panels = self.layout.column(heading="Panels")
+        panels.use_property_split = True
+        panels.prop(self, "show_advanced")
         self._draw_devices(self.layout.column(heading="Steering"))
         self._draw_layers(self.layout.column(heading="New Characters Show"))
         self._draw_colors(self.layout.column(heading="Colors"))

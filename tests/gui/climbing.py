@@ -101,15 +101,15 @@ def preview_ground():
     bpy.context.scene.frame_set(110)
     event("MOUSEMOVE", "NOTHING")
     climbing = yield from take_screenshot()
-    assert alive().source_preview.ground.told.startswith("stairs: 17 cm a step")
+    assert alive().source_preview.shown.ground.told.startswith("stairs: 17 cm a step")
     yield from keep_picture("ground.xwd")
     source = settings.sources[settings.source_index]
     source.ground = "LEVEL"
-    yield from until(lambda: alive().source_preview.ground is None)
+    yield from until(lambda: alive().source_preview.shown.ground is None)
     level = yield from take_screenshot()
     assert count_difference(climbing, level) > MUCH
     source.ground = "FOUND"
-    yield from until(lambda: alive().source_preview.ground)
+    yield from until(lambda: alive().source_preview.shown.ground)
     tap("ESC")
     yield from until(lambda: alive().source_preview is None)
 

@@ -313,11 +313,16 @@ def confirm_files() -> None:
 
 def empty_file(*panels: str) -> Scenario:
     """Enable the extension in an empty file, with the sidebar's tab open and only these panels in
-    it.
+    it; with *Advanced* if any of them needs it.
     """
     bpy.ops.preferences.addon_enable(module=PACKAGE)
     if panels:
         _open_panels({f"MOTION_MATCHING_PT_{name}" for name in panels})
+        advanced = load_module("ui.base.panel_base").AdvancedPanel
+        bpy.context.preferences.addons[PACKAGE].preferences.show_advanced = any(
+            issubclass(getattr(bpy.types, f"MOTION_MATCHING_PT_{name}"), advanced)
+            for name in panels
+        )
     _watch_events()
     _, area, _ = view()
     area.spaces.active.show_region_ui = True

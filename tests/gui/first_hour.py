@@ -362,7 +362,7 @@ def drag_and_click_in_the_view(obj):
     for value in ("PRESS", "RELEASE"):
         send("LEFTMOUSE", value, project((1.0, -2.0, 0.0)))
         yield 0.1
-    yield from until(lambda: live.goal)
+    yield from until(lambda: live.display.goal)
     yield from ticked(live, 30)
     assert np.hypot(live.position[0] - begun[0], live.position[1] - begun[1]) > 0.3
     yield from take_picture("click_to_go")

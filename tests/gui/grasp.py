@@ -90,23 +90,23 @@ def go_where_clicked(before):
     """A click and a drag say where to go; buttons of the view, and shortcuts, stay Blender's."""
     get_play().steer, get_play().view = "click", "still"
     live = yield from started()
-    assert live.goal is None
+    assert live.display.goal is None
     send("LEFTMOUSE", "PRESS", project((1.0, -2.0, 0.0)))
     yield 0.1
     send("LEFTMOUSE", "RELEASE", project((1.0, -2.0, 0.0)))
-    yield from until(lambda: live.goal)
-    check_near(live.goal, (1.0, -2.0))
-    yield from until(lambda: math.dist(live.position, live.goal) < 0.3)
+    yield from until(lambda: live.display.goal)
+    check_near(live.display.goal, (1.0, -2.0))
+    yield from until(lambda: math.dist(live.position, live.display.goal) < 0.3)
     # drag it along
     send("LEFTMOUSE", "PRESS", project((0.0, -2.0, 0.0)))
     yield 0.1
     send("MOUSEMOVE", "NOTHING", project((-1.0, -3.0, 0.0)))
-    yield from until(lambda: math.dist(live.goal, (-1.0, -3.0)) < 0.1)
+    yield from until(lambda: math.dist(live.display.goal, (-1.0, -3.0)) < 0.1)
     send("LEFTMOUSE", "RELEASE", project((-1.0, -3.0, 0.0)))
     yield 0.1
     send("MOUSEMOVE", "NOTHING", project((1.0, 1.0, 0.0)))
     yield from ticked(live, 5)
-    check_near(live.goal, (-1.0, -3.0))
+    check_near(live.display.goal, (-1.0, -3.0))
     # the corner with the axes turns the view, and nothing above the horizon is ground
     _, area, region = view()
     sidebar = next(part for part in area.regions if part.type == "UI")
@@ -114,7 +114,7 @@ def go_where_clicked(before):
     yield 0.1
     send("LEFTMOUSE", "RELEASE", (sidebar.x - 40, region.y + region.height - 90))
     yield from ticked(live, 5)
-    check_near(live.goal, (-1.0, -3.0))
+    check_near(live.display.goal, (-1.0, -3.0))
     assert alive().live is live
     tap("ESC")
     yield from check_left_nothing(live, before)

@@ -72,7 +72,8 @@ PANEL_GAP = 12  # pixels between two panels in one still
 PAPER = 48  # the grey behind them
 PREFERENCES = slice(240, 1040), slice(176, 1048)  # pixels of an area with the settings alone
 HEADER = 26  # pixels of the header of a part of a panel
-ROOMS = ("character", "database", "controller", "play", "director", "takes", "insight", "retarget")
+ROOMS = ("character", "database", "play", "director", "takes", "retarget")
+ADVANCED = ("controller", "insight")  # below them, above the panel of the switch
 
 
 # ---------------------------------------------------------------- pictures
@@ -144,7 +145,9 @@ def save_columns(sidebar, parts):
 
 def find_panels(sidebar):
     """Return the rows of each panel, by the colour along their left edge."""
-    return dict(zip(ROOMS, find_runs(sidebar[:, 4, 0] != PAPER)[-len(ROOMS) :], strict=True))
+    is_on = bpy.context.preferences.addons[PACKAGE].preferences.show_advanced
+    names = (*ROOMS, *(ADVANCED if is_on else ()), "advanced")
+    return dict(zip(names, find_runs(sidebar[:, 4, 0] != PAPER)[-len(names) :], strict=True))
 
 
 def find_parts(sidebar, rows):
@@ -781,7 +784,7 @@ def odd():
     yield from wait_for_work()
     call(bpy.ops.motion_matching.unfold_warnings)
     preview = alive().source_preview
-    x, y, _ = preview.interpolate(middle)[preview.hips]
+    x, y, _ = preview.interpolate(middle)[preview.body.hips]
     bpy.context.object.hide_set(True)
     look_from(5.0, (x, y, 0.9), 1.2, 0.6)
     yield from save_view()

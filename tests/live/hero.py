@@ -23,7 +23,7 @@ from tests.scene.bodies import create_person
 
 
 class Hero:
-    """A session on a person in an otherwise empty file; `play` are settings of the Play panel."""
+    """A session on a person in an otherwise empty file; `play` are settings of the Perform panel."""
 
     def __init__(
         self, seconds: float = 10.0, database: Database | None = None, **play: Any

@@ -20,7 +20,7 @@ import pytest
 from motion_matching.app.database import databases
 from motion_matching.app.database import status as app_status
 from motion_matching.app.sources import source_files, source_list
-from motion_matching.app.takes import recordings, take_actions
+from motion_matching.app.takes import recordings, take_actions, take_list
 from motion_matching.engine.bvh import bvh
 from motion_matching.engine.errors import MotionMatchingError, RigError
 from motion_matching.engine.performance import performance, scripts
@@ -71,7 +71,7 @@ def make_take(obj, name="Take"):
     action = bpy.data.actions.new(name)
     performed = scripts.build_script("square", 2.0, 30.0, SETTINGS.walk, SETTINGS.run)
     recording.store_performance(action, performance.to_json(performed), 1.0, 60, 30.0)
-    take_actions.list_take(obj, action)
+    take_list.list_take(obj, action)
     return action
 
 
@@ -105,7 +105,7 @@ STRANGE_TAKES = {
 def test_an_action_with_strange_take_data_is_no_take(obj, kind):
     ops.add_actions()
     action = bpy.data.actions.new("Mine")
-    take_actions.list_take(obj, action)
+    take_list.list_take(obj, action)
     action[PARTS] = STRANGE_TAKES[kind]()
     texts = {text.name for text in bpy.data.texts}
     assert not recording.is_take(action)
@@ -116,7 +116,7 @@ def test_an_action_with_strange_take_data_is_no_take(obj, kind):
         take_actions.read_parts(action)
     assert call(ops.remove_take) == {"FINISHED"}
     assert len(obj.motion_matching.takes) == 0
-    take_actions.list_take(obj, action)
+    take_list.list_take(obj, action)
     obj.motion_matching.takes[0].is_kept = False
     assert call(ops.discard_takes) == {"FINISHED"}
     assert "Mine" in bpy.data.actions, "it is the user's"

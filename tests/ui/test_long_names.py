@@ -5,7 +5,7 @@ from __future__ import annotations
 import bpy
 import pytest
 
-from motion_matching.app.takes import take_actions
+from motion_matching.app.takes import take_list
 from motion_matching.engine.bvh import bvh
 from motion_matching.scene.blender.handle import fit_name
 from motion_matching.scene.writing import recording
@@ -54,7 +54,7 @@ def test_a_name_is_shortened_between_letters(long_name):
 def test_long_names_of_takes_are_numbered(long_name):
     names = []
     for _ in range(3):
-        names.append(take_actions.find_free_name(long_name))
+        names.append(take_list.find_free_name(long_name))
         assert bpy.data.actions.new(names[-1]).name == names[-1], "Blender keeps it as it is"
     assert names[1:] == [f"{names[0]} 02", f"{names[0]} 03"]
 
@@ -76,7 +76,7 @@ def test_takes_along_a_curve_with_a_long_name_are_told_apart_and_go_with_their_t
     assert all(recording.has_performance(action) for action in made)
     settings.takes[0].whole_name = long_name + "!"  # by hand
     while settings.takes:
-        take_actions.discard_take(obj, 0)
+        take_list.discard_take(obj, 0)
     assert not bpy.data.texts, "nothing is left of them"
 
 

@@ -15,7 +15,7 @@ import bpy
 import numpy as np
 import pytest
 
-from motion_matching.app.takes import take_actions
+from motion_matching.app.takes import take_list
 from motion_matching.engine.bvh import bvh
 from motion_matching.engine.performance import performance, scripts
 from motion_matching.engine.performance.settings import PerformerSettings
@@ -159,7 +159,7 @@ class User:
             action = bpy.data.actions.new("Take")
             performed = scripts.build_script("square", 1.0, 30.0, SETTINGS.walk, SETTINGS.run)
             recording.store_performance(action, performance.to_json(performed), 1.0, 30, 30.0)
-        take_actions.list_take(obj, action)
+        take_list.list_take(obj, action)
         if not action.get(MINE):  # which have their shield
             settings = obj.motion_matching
             settings.takes[settings.take_index].is_kept = self.random.random() < 0.3

@@ -19,6 +19,8 @@ from ...scene.controls.finding.ik_stretch import find_stretching_bones, set_ik_s
 from ...scene.controls.finding.match import match_control_rig
 from ...scene.controls.live.control_writer import ControlWriter, measure_live_rate
 from ...scene.controls.live.proxy_writer import ProxyWriter
+from ...scene.staging.marker_writer import MarkerWriter
+from ...scene.writing.channel_writer import ChannelWriter
 from ..mapping.source_skeletons import get_identity
 from ..property_access import settings_of, to_plain_value
 from ..runtime import runtime
@@ -129,3 +131,16 @@ def describe_partial(obj: bpy.types.Object, rig: ControlRig) -> RigError:
         f"'{obj.name}' is moved by controls ({rig.label}), so a single bone collection cannot be "
         "performed or baked; choose all bones, and edit its controls."
     )
+
+
+def describe_driven(writer: ChannelWriter | MarkerWriter) -> str:
+    """Return what of a control rig a session drives, and why; nothing if its bones are driven."""
+    if isinstance(writer, ProxyWriter):
+        if not writer.rig_rate:
+            return f"Proxy of {writer.label}, as set in Controls"
+        rate = writer.rig_rate  # not rounded up to what is needed, nor down to nothing
+        rate_text = f"{int(rate)}" if rate >= 1.0 else f"{rate:.1g}"
+        return f"Proxy: the rig evaluates at {rate_text} Hz, {LEAST_RATE:.0f} needed"
+    if not isinstance(writer, ControlWriter):
+        return ""
+    return f"Controls of {writer.label}" + (f", {writer.rate:.0f} Hz" if writer.rate else "")

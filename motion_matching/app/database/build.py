@@ -53,40 +53,18 @@ def load_or_build_steps(
         if databases.is_loaded(content.key):
             return databases.load(content.key)
     content = yield from (content_steps(uid) if again else content_to_find_steps(uid))
-    obj, key = get_armature(uid), content.key
+    obj = get_armature(uid)
     if not again and (known := find_database(obj, content)) is not None:
         _store_content(obj, content)
         status.set_built(obj, content, known)
         return known
-    settings = get_build_settings(obj)
-    enabled = [source for source in settings_of(obj).sources if source.enabled]
-    notes = [
-        SourceProblem(source.name, get_label(source), kind)
-        for source in enabled
-        if (kind := diagnose(source)[0])
-    ]
-    read = yield from read_sources_steps(uid, notes, content.source_keys)
-    sources = [source for source, _ in read]
-    digests = get_file_digests()
-    files = {source.file: digests.compute(source.file) for source in sources if source.file}
-    if (yield from content_steps(uid)).key != key:
-        raise SettingsError("Sources or settings changed during the build; build again.")
-
-    def build(report: ReportProgress) -> tuple[Database, engine_build.BuildReport]:
-        result = engine_build.build(sources, settings, report, skip_broken=True)
-        for file, digest in files.items():  # which were loaded only now
-            if digests.compute(file) != digest:
-                raise SettingsError(
-                    f"{file} changed while the database was built from it; build again."
-                )
-        return result
-
-    built, build_report = yield from run_in_background_steps(build, "Building")
+    notes = _list_problems(obj)
+    built, build_report = yield from _build_steps(uid, content, notes)
 
     def save(report: ReportProgress) -> Database:
         status.forget_tagged(databases.find_tagged(content.motion))
-        stored = databases.store(key, built, content.motion)
-        status.cache_database(key, stored)
+        stored = databases.store(content.key, built, content.motion)
+        status.cache_database(content.key, stored)
         return stored
 
     database = yield from run_in_background_steps(save, "Saving")
@@ -99,6 +77,37 @@ def load_or_build_steps(
     # it may be stale already: what changed after the reading is not in it
     yield from status.refresh_steps(uid)
     return database
+
+
+def _list_problems(obj: bpy.types.Object) -> list[SourceProblem]:
+    """Return what is wrong with sources that are switched on, as far as their settings tell."""
+    enabled = [source for source in settings_of(obj).sources if source.enabled]
+    found = ((source, diagnose(source)[0]) for source in enabled)
+    return [SourceProblem(source.name, get_label(source), kind) for source, kind in found if kind]
+
+
+def _build_steps(
+    uid: int, content: Content, notes: list[SourceProblem]
+) -> Steps[tuple[Database, engine_build.BuildReport]]:
+    """Read the sources and build from them; what cannot be read is added to `notes`."""
+    settings = get_build_settings(get_armature(uid))
+    read = yield from read_sources_steps(uid, notes, content.source_keys)
+    sources = [source for source, _ in read]
+    digests = get_file_digests()
+    files = {source.file: digests.compute(source.file) for source in sources if source.file}
+    if (yield from content_steps(uid)).key != content.key:
+        raise SettingsError("Sources or settings changed during the build; build again.")
+
+    def build(report: ReportProgress) -> tuple[Database, engine_build.BuildReport]:
+        result = engine_build.build(sources, settings, report, skip_broken=True)
+        for file, digest in files.items():  # which were loaded only now
+            if digests.compute(file) != digest:
+                raise SettingsError(
+                    f"{file} changed while the database was built from it; build again."
+                )
+        return result
+
+    return (yield from run_in_background_steps(build, "Building"))
 
 
 def _store_content(obj: bpy.types.Object, content: Content) -> None:

@@ -10,64 +10,41 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import bpy
 
 from ...engine.blending.transition_cost import format_price
-from ...engine.control.method import Goal
 from ...engine.control.trajectory import TrajectoryPoint
-from ...engine.database import frame_names
 from ...engine.database.database import Database
-from ...engine.errors import MotionMatchingError, SettingsError
+from ...engine.errors import MotionMatchingError
 from ...engine.insight.frames import feature_strokes, frame_inspector
 from ...engine.insight.frames.feature_strokes import Stroke
 from ...engine.insight.frames.frame_inspector import FrameInspection
-from ...engine.insight.frames.watching import Choice, WatchedTake, watch
+from ...engine.insight.frames.watching import WatchedTake, watch
 from ...engine.matching.method import MotionMatching
 from ...engine.performance.settings import PerformerSettings
 from ...engine.progress import ReportProgress
-from ...scene.blender.animation import actions
 from ...scene.blender.animation.actions import get_scene_fps
 from ...scene.blender.handle import Handle
 from ...scene.reading.moving_pose import PoseReader
-from ...scene.writing import recording
 from .. import callbacks
 from ..character.characters import get_armature, get_root_target
 from ..controller.training import ChosenMethod
 from ..database import status
 from ..database.build import load_or_build_steps
-from ..database.frame_numbers import find_first_frames, get_clip_name
-from ..property_access import get_active, settings_of
+from ..database.frame_numbers import find_first_frames
+from ..property_access import settings_of
 from ..runtime import runtime
 from ..settings import get_performer_settings
 from ..sources import source_preview
-from ..sources.source_list import (
-    check_source,
-    find_first_frame,
-    find_source_problem,
-    get_active_source,
-)
 from ..steps import Steps, run_in_background_steps, scale_report
 from ..takes.take_actions import TakePart, read_parts_on_ground
+from .subjects import InspectedFrame, find_subject, locate
 
 _REST_DELAY = 0.15  # seconds that the frame stays before costs are weighed
 _COUNT = 5  # other frames that are listed
 _APART = 1.0 / 3.0  # seconds between two of them that are like a pose
-
-
-class InspectedFrame(NamedTuple):
-    """A frame of the database, and where it is seen (x, y, z, yaw).
-
-    Of a take also the goal there with its settings, what a motion field chose from, and the part of
-    the take with the tick of its next search.
-    """
-
-    frame: int
-    position: tuple[float, float, float, float]
-    goal: tuple[Goal, PerformerSettings] | None = None
-    choice: Choice | None = None
-    moment: tuple[int, int] | None = None
 
 
 @dataclass
@@ -121,7 +98,7 @@ def inspect_steps(obj: bpy.types.Object) -> Steps[Inspector]:
     database = yield from load_or_build_steps(obj)
     obj = get_armature(uid)
     settings, key = get_performer_settings(obj, database), settings_of(obj).built_key
-    subject, action = _find_subject(obj)
+    subject, action = find_subject(obj)
     take: Handle | None = None
     reader: PoseReader | None = None
     parts: tuple[tuple[TakePart, WatchedTake], ...] = ()
@@ -153,28 +130,6 @@ def inspect_steps(obj: bpy.types.Object) -> Steps[Inspector]:
     runtime.inspector = inspector
     refresh()
     return inspector
-
-
-def _find_subject(obj: bpy.types.Object) -> tuple[str, bpy.types.Action | None]:
-    """Return what is to be inspected: 'source', 'take' or 'pose', and the action of a take.
-
-    On screen is a take that can be performed again, or the pose of any other action. Where the
-    armature plays none, or that of a source, or where a source is previewed, it is the active
-    source.
-    """
-    settings = settings_of(obj)
-    if settings.insight.inspect == "source" or source_preview.find_shown(obj):
-        return "source", None
-    if settings.insight.inspect == "take":
-        chosen = get_active(settings.takes, settings.take_index)
-        return "take", chosen.action if chosen else None
-    action = obj.animation_data and obj.animation_data.action
-    if action and recording.has_performance(action):
-        return "take", action
-    listed = any(source.action == action for source in settings.sources) if action else False
-    if listed or not (action or actions.has_nla_tracks(obj)):
-        return "source", None
-    return "pose", None
 
 
 def _watch_parts(
@@ -232,11 +187,7 @@ def _update_frame(seen: Inspector) -> None:
     """Find the current frame and what is drawn of it."""
     try:
         obj = seen.armature.find()
-        if _find_subject(obj)[0] != seen.subject:
-            raise SettingsError(
-                "Something else was inspected; inspect again for the current choice."
-            )
-        inspected = _LOCATE[seen.subject](seen, obj, bpy.context.scene.frame_current)
+        inspected = locate(seen, obj, bpy.context.scene.frame_current)
     except MotionMatchingError as error:
         seen.inspected, seen.inspection, seen.problem = None, None, str(error)
         seen.strokes, seen.goal_strokes, seen.lines, seen.similar = (), (), (), ()
@@ -246,73 +197,6 @@ def _update_frame(seen: Inspector) -> None:
         return
     seen.inspected = inspected
     seen.strokes = feature_strokes.make_strokes(seen.database, inspected.frame)
-
-
-def _locate_in_source(seen: Inspector, obj: bpy.types.Object, scene_frame: int) -> InspectedFrame:
-    settings, database = settings_of(obj), seen.database
-    source = get_active_source(obj)
-    if source is None:
-        raise SettingsError("No source is chosen; choose one in the panel Database.")
-    if not source.enabled:
-        text = f"The source '{source.name}' is switched off"
-        raise SettingsError(f"{text}; switch it on, build, and inspect again.")
-    check_source(obj, source)
-    clip = get_clip_name(source)
-    shown = source_preview.find_shown_frame(source, scene_frame)
-    number = max(shown - find_first_frame(obj, source), 0)
-    index = _find_namesake_index(seen, settings, clip)
-    frame = frame_names.find_frame(database, f"{clip}:{number}", index)
-    x, y, yaw = database.track[frame].tolist()
-    return InspectedFrame(frame, (x, y, float(database.poses[frame, 2, 0]), yaw))
-
-
-def _find_namesake_index(seen: Inspector, settings: Any, clip: str) -> int:
-    """Return the index of the chosen source among the database's sources of its name. Raises
-    SettingsError if the list has another number of them.
-    """
-    state = clip, runtime.statuses.change_count, bpy.data.actions.keys()
-    # stored, as every frame would go through all sources, and see whether their files are there
-    if seen.namesakes[0] != state or settings.source_index not in seen.namesakes[1]:
-        indices = [
-            index
-            for index, source in enumerate(settings.sources)
-            if source.enabled and get_clip_name(source) == clip and not find_source_problem(source)
-        ]
-        seen.namesakes = state, tuple(indices)
-    namesakes = seen.namesakes[1]
-    originals = [each for each in seen.database.ranges if not each.mirrored and not each.is_copy]
-    count = sum(origin.clip == clip for origin in originals)
-    if count and count != len(namesakes):
-        text = (
-            f"The database has {count} clips named '{clip}', the list of sources {len(namesakes)}"
-        )
-        raise SettingsError(f"{text}; inspect again, or remove those that the build left out.")
-    return namesakes.index(settings.source_index)
-
-
-def _locate_in_take(seen: Inspector, obj: bpy.types.Object, scene_frame: int) -> InspectedFrame:
-    action = seen.take.find() if seen.take else None
-    if action is None or _find_subject(obj)[1] != action:
-        raise SettingsError("Another take was inspected; inspect again for the current choice.")
-    rate = get_scene_fps(bpy.context.scene)
-    for number, (part, watched) in reversed(list(enumerate(seen.parts))):
-        take = watched.take
-        tick = round((scene_frame - part.frame) * take.fps / rate)
-        if 0 <= tick < take.frame_count:
-            x, y, yaw = take.character[tick].tolist()
-            position = x, y, float(take.poses[tick, 2, 0]), yaw
-            goal, choice = watched.get_goal_after(tick), watched.get_choice_after(tick)
-            moment = number, min(tick + 1, take.frame_count - 1)
-            return InspectedFrame(int(take.frames[tick]), position, goal, choice, moment)
-    text = f"The take '{action.name}' has no frame {scene_frame}; go to one that it has."
-    raise SettingsError(text)
-
-
-def _locate_pose(seen: Inspector, obj: bpy.types.Object, scene_frame: int) -> None:
-    """Looking for frames that are like the pose on the screen waits until the frame rests."""
-
-
-_LOCATE: Any = {"source": _locate_in_source, "take": _locate_in_take, "pose": _locate_pose}
 
 
 def _find_similar(seen: Inspector) -> None:
@@ -363,7 +247,10 @@ def _update_costs(seen: Inspector, inspected: InspectedFrame) -> None:
         trajectory, tags, settings = _get_goal(seen, inspected)
         feet = inspected.goal[0].feet if inspected.goal else None
         inspection = frame_inspector.inspect_frame(
-            *(database, settings, frame, trajectory),
+            database,
+            settings,
+            frame,
+            trajectory,
             tags=tags,
             feet=feet,
             count=_COUNT,

@@ -6,12 +6,17 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import bpy
 import numpy as np
 
 from ...engine.control.performer import Frame, Placement
 from ...engine.ground.ground import Wall
 from ...engine.maths.planar import rotate_xy
+from ...live.inputs.leaders.target import PointInput
 from ...live.session import Session
+from ...scene.blender.handle import Handle
+from ..property_access import settings_of
+from .steering import find_leader
 
 _REACH = 4.0  # metres of ground around the character
 _GRID = 1.0  # metres between its lines
@@ -40,6 +45,74 @@ class DisplayTransform(NamedTuple):
         return placement._replace(x=x, y=y, yaw=placement.yaw + self.yaw)
 
 
+class Display:
+    """Where the character of a session is seen, and the point of the ground that it is sent to.
+
+    `position` is where it is seen, and `transform` brings what is around it there.
+    """
+
+    def __init__(self, session: Session, armature: Handle, walls: Sequence[Wall]) -> None:
+        self._session, self._armature, self._walls = session, armature, walls
+        self._character = Placement(*session.writer.start)
+        self._goal = find_leader(session.source, PointInput)
+        self.position: tuple[float, float] = self._character[:2]
+        self.transform = DisplayTransform()
+        session.find_look_at = self._find_look_at
+
+    def begin(self, obj: bpy.types.Object) -> None:
+        """Show the character of a session that has started."""
+        self._character = self._session.character
+        self.position = self._character[:2]
+        self.update_spot(obj)
+
+    def update_spot(self, obj: bpy.types.Object) -> None:
+        """Let the character stay on the spot, or travel, as the panel says."""
+        stays = settings_of(obj).play.view == "spot"
+        if stays != (self._session.spot is not None):
+            self._session.spot = self.position if stays else None
+
+    def show(self, frame: Frame) -> Frame:
+        """Return a tick with character and simulation object where they are seen."""
+        self._character = frame.character
+        transform = compute_display_transform(self._session, self._character)
+        character = transform.transform_placement(frame.character)
+        simulation_object = transform.transform_placement(frame.simulation_object)
+        self.transform = transform
+        self.position = character[:2]
+        return frame._replace(character=character, simulation_object=simulation_object)
+
+    @property
+    def takes_goals(self) -> bool:
+        """Return whether the character is led by `go_to`."""
+        return self._goal is not None
+
+    @property
+    def goal(self) -> tuple[float, float] | None:
+        """Return where on the ground the character was sent to, as it is seen."""
+        point = self._goal.point if self._goal else None
+        return self.transform.transform_point(*point) if point else None
+
+    def go_to(self, x: float, y: float) -> None:
+        """Send the character to a point of the ground, as it is seen."""
+        if self._goal:
+            self._goal.point = self.transform.invert_point(x, y)
+
+    def _find_look_at(self) -> tuple[float, float, float] | None:
+        """Return the point at which the character looks, which is chosen as it is seen."""
+        obj = self._armature.find()
+        target = settings_of(obj).controller.look_at if obj else None
+        if target is None:
+            return None
+        place = target.matrix_world.translation
+        return (*self.transform.invert_point(place.x, place.y), place.z)
+
+    def build_moving_ground(self) -> list[list[tuple[float, float]]]:
+        """Return lines of the ground as they pass by, if the character stays in its place."""
+        if self._session.writer.travels and self._session.spot is None:
+            return []
+        return build_ground_lines(self._character, self.transform, self._walls)
+
+
 def compute_display_transform(session: Session, character: Placement) -> DisplayTransform:
     """Return how a session shows a character with a placement."""
     if not session.writer.travels:
@@ -50,13 +123,6 @@ def compute_display_transform(session: Session, character: Placement) -> Display
     if session.spot is None:
         return DisplayTransform()
     return DisplayTransform(session.spot[0] - character.x, session.spot[1] - character.y)
-
-
-def transform_frame(frame: Frame, transform: DisplayTransform) -> Frame:
-    """Return a tick with character and simulation object where they are seen."""
-    character = transform.transform_placement(frame.character)
-    simulation_object = transform.transform_placement(frame.simulation_object)
-    return frame._replace(character=character, simulation_object=simulation_object)
 
 
 def build_ground_lines(

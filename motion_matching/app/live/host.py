@@ -8,14 +8,13 @@ from __future__ import annotations
 import time
 import traceback
 from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import bpy
 
-from ...engine.control.performer import Placement
 from ...engine.database.database import Database
 from ...engine.errors import MotionMatchingError, SettingsError
 from ...engine.field.field_controller import FieldController
@@ -23,27 +22,25 @@ from ...engine.field.method import Decision
 from ...engine.ground.ground import Wall
 from ...engine.performance.settings import PerformerSettings
 from ...live.inputs.devices.keyboard import Keyboard
-from ...live.inputs.leaders.path import PathInput
-from ...live.inputs.leaders.target import PointInput
 from ...live.session import Session
 from ...scene.blender.handle import Handle
-from ...scene.controls.live.control_writer import ControlWriter
 from ...scene.controls.live.proxy_writer import ProxyWriter
 from ...scene.reading.moving_pose import PoseReader
-from ...scene.staging import placements
 from ...scene.writing import recording
 from .. import callbacks, preferences
-from ..character.controls import LEAST_RATE
 from ..database.frame_numbers import find_first_frames
 from ..property_access import settings_of
 from ..runtime import Trail, runtime
 from ..settings import get_performer_settings
 from ..strip.warnings import LIVE_KINDS, WarningItem, forget_resolved
 from ..takes import recordings
-from ..takes.take_actions import find_free_name, list_take, read_parts
-from . import display_transform, steering, tag_requests, timeline
+from ..takes.take_actions import read_parts
+from ..takes.take_list import find_free_name, list_take
+from . import tag_requests, timeline
 from .alerts import Alerts, check_rig
 from .changes import ChangeDetector
+from .display_transform import Display
+from .followed_curve import FollowedCurve
 from .recorded_takes import LiveTakes
 from .tick_rate import TickRate
 
@@ -81,22 +78,18 @@ class LiveSession:
         self.ending: str | None = None
         self.may_push = True  # whether an undo step may be made of how it ended
         self._stack = ExitStack()
-        self._changes, self._last_look = ChangeDetector(obj, database), 0.0
+        self._changes = ChangeDetector(obj, database)
+        self._last_look = 0.0
         self._built_key = settings_of(obj).built_key
-        start = session.writer.start
-        self.position: tuple[float, float] = start[:2]  # where the character is seen
-        self.display_transform = display_transform.DisplayTransform()
-        self._walls, self._character = walls, Placement(*start)
-        self._now, self._heading = 0.0, 0.0  # of the last tick of the clock
+        self.display = Display(session, self.armature, walls)
+        self._now = 0.0  # of the last tick of the clock
+        self._heading = 0.0
         self._follower = timeline.TimelineFollower()
         self._recordings = LiveTakes(
             self.take_name, session, self.armature, self._follower, self._list_take, reader
         )
-        self._has_new_weights = self._has_new_curve = False
-        self._curve_bytes = b""  # of the curve as it is followed
-        session.find_look_at = self._find_look_at
-        self._goal = steering.find_leader(session.source, PointInput)
-        self.follows_curve = steering.find_leader(session.source, PathInput) is not None
+        self._has_new_weights = False
+        self.curve = FollowedCurve(self.armature, session.source)
         self._end_reason = ""  # why it has to end
         self._has_finished = False  # whether it ends because its input has
         self._commands: list[str] = []  # requested by the input
@@ -104,10 +97,9 @@ class LiveSession:
     def begin(self, now: float) -> None:
         """Start the session. Errors leave all as it was."""
         self.session.start(now)
-        self._character = self.session.character
-        self.position, self._last_look = self._character[:2], now
+        self._last_look = now
         obj = self.armature.find()
-        self._update_spot(obj)
+        self.display.begin(obj)
         if settings_of(obj).play.record_at_start:
             self._report(partial(self._recordings.begin, waits=True))
 
@@ -119,7 +111,8 @@ class LiveSession:
 
     def tick(self, now: float, view_heading: float) -> None:
         """Make the ticks that are due. An error ends the session and is its last message."""
-        self._now, self._heading = now, view_heading
+        self._now = now
+        self._heading = view_heading
         self._run_guarded(self._tick)
         if self._end_reason:
             end(self._end_reason, is_expected=self._has_finished)
@@ -147,8 +140,7 @@ class LiveSession:
         self._end_reason = self._end_reason or self._find_problem()
         if self._end_reason:
             return
-        if self._has_new_curve:
-            self._follow_changed_curve()
+        self.curve.follow_changes(self.session)
         self._sync_time()
         if self._follower.is_on:
             self.session.flush()  # here rather than while frames change, for keys show themselves
@@ -163,7 +155,8 @@ class LiveSession:
             self._tag_request.request_next(settings_of(obj).play)
         self._commands.clear()
         if self._has_new_weights or self._now > self._last_look + _LOOK_INTERVAL:
-            self._has_new_weights, self._last_look = False, self._now
+            self._has_new_weights = False
+            self._last_look = self._now
             self._apply_changed_settings(obj)
 
     def _advance(self, now: float) -> None:
@@ -177,10 +170,7 @@ class LiveSession:
         self.pace.add_ticks(self._now, report.ticks, time.perf_counter() - began)
         self.messages += report.messages
         self._commands += report.commands
-        self._character = report.frame.character
-        transform = display_transform.compute_display_transform(self.session, self._character)
-        frame = display_transform.transform_frame(report.frame, transform)
-        self.display_transform, self.position = transform, frame.character[:2]
+        frame = self.display.show(report.frame)
         if self.database:
             trail = runtime.trail or Trail(self.armature.uid, self._built_key, frame.character)
             trail.placement = frame.character
@@ -198,26 +188,14 @@ class LiveSession:
             self.warnings = (*self._tag_request.warnings, *untrained, *alerts, *slow)
         runtime.tick(self, frame)
         if report.is_finished:
-            self._end_reason, self._has_finished = f"{self.session.source.ending}.", True
+            self._end_reason = f"{self.session.source.ending}."
+            self._has_finished = True
 
     @property
     def shown(self) -> Handle:
         """Return the armature that shows the poses: the character, or its proxy."""
         writer = self.session.writer
         return writer.shown if isinstance(writer, ProxyWriter) else self.armature
-
-    def describe_driven(self) -> str:
-        """Return what is driven of a control rig, and why; nothing if its bones are."""
-        writer = self.session.writer
-        if isinstance(writer, ProxyWriter):
-            if not writer.rig_rate:
-                return f"Proxy of {writer.label}, as set in Controls"
-            rate = writer.rig_rate  # not rounded up to what is needed, nor down to nothing
-            rate_text = f"{int(rate)}" if rate >= 1.0 else f"{rate:.1g}"
-            return f"Proxy: the rig evaluates at {rate_text} Hz, {LEAST_RATE:.0f} needed"
-        if not isinstance(writer, ControlWriter):
-            return ""
-        return f"Controls of {writer.label}" + (f", {writer.rate:.0f} Hz" if writer.rate else "")
 
     @property
     def decision(self) -> Decision | None:
@@ -236,51 +214,16 @@ class LiveSession:
     def _get_settings(self, obj: bpy.types.Object) -> PerformerSettings:
         return get_performer_settings(obj, self.database)
 
-    # ------------------------------------------------------------ where it is seen
+    @property
+    def position(self) -> tuple[float, float]:
+        """Return where the character is seen."""
+        return self.display.position
 
     @property
     def view_follows(self) -> bool:
         """Return whether the view moves along with the character."""
         obj = self.armature.find()
         return obj is not None and settings_of(obj).play.view == "follow"
-
-    @property
-    def goes_where_clicked(self) -> bool:
-        """Return whether the character is led by `go_to`."""
-        return self._goal is not None
-
-    @property
-    def goal(self) -> tuple[float, float] | None:
-        """Return where on the ground the character was sent to, as it is seen."""
-        point = self._goal.point if self._goal else None
-        return self.display_transform.transform_point(*point) if point else None
-
-    def go_to(self, x: float, y: float) -> None:
-        """Send the character to a point of the ground, as it is seen."""
-        if self._goal:
-            self._goal.point = self.display_transform.invert_point(x, y)
-
-    def _find_look_at(self) -> tuple[float, float, float] | None:
-        """Return the point at which the character looks, which is chosen as it is seen."""
-        obj = self.armature.find()
-        target = settings_of(obj).controller.look_at if obj else None
-        if target is None:
-            return None
-        place = target.matrix_world.translation
-        return (*self.display_transform.invert_point(place.x, place.y), place.z)
-
-    def get_moving_ground(self) -> list[list[tuple[float, float]]]:
-        """Return lines of the ground as they pass by, if the character stays in its place."""
-        if self.session.writer.travels and self.session.spot is None:
-            return []
-        transform = self.display_transform
-        return display_transform.build_ground_lines(self._character, transform, self._walls)
-
-    def _update_spot(self, obj: bpy.types.Object) -> None:
-        """Let the character stay on the spot, or travel, as the panel says."""
-        stays = settings_of(obj).play.view == "spot"
-        if stays != (self.session.spot is not None):
-            self.session.spot = self.position if stays else None
 
     # ------------------------------------------------------------ the timeline
 
@@ -299,19 +242,13 @@ class LiveSession:
 
         A recording stays with what it began with, and ends when that does.
         """
-        obj, follower = self.armature.find(), self._follower
+        obj = self.armature.find()
         is_wanted = obj is not None and settings_of(obj).play.timeline and timeline.is_playing()
-        if self.session.is_recording:
-            if follower.is_on and (follower.has_leapt or not is_wanted):
-                what = "leapt" if follower.has_leapt else "stopped"
-                self.messages.append(f"The timeline has {what}, which ends the recording.")
-                self.toggle_recording()
-            return
-        if is_wanted and not follower.is_on:
-            self.session.switch_clock(follower.begin(bpy.context.scene), with_timeline=True)
-        elif follower.is_on and not is_wanted:
-            follower.is_on = False
-            self.session.switch_clock(self._now, with_timeline=False)
+        if not self.session.is_recording:
+            self._follower.switch(self.session, self._now, is_on=is_wanted)
+        elif reason := self._follower.describe_end(is_wanted=is_wanted):
+            self.messages.append(reason)
+            self.toggle_recording()
 
     def _find_problem(self) -> str:
         """Return why the session must end, or an empty string."""
@@ -330,33 +267,9 @@ class LiveSession:
         """Apply changed weights at the next tick, not only at the next look at the settings."""
         self._has_new_weights = True
 
-    def note_update(self, depsgraph: bpy.types.Depsgraph) -> None:
-        """Note a change of the curve that is followed, which the next tick heeds."""
-        if not self.follows_curve or self._has_new_curve:
-            return
-        obj = self.armature.find()
-        curve = settings_of(obj).play.curve if obj else None
-        if curve:
-            uids = curve.session_uid, curve.data.session_uid
-            changed = (update.id.original.session_uid for update in depsgraph.updates)
-            self._has_new_curve = any(uid in uids for uid in changed)
-
-    def _follow_changed_curve(self) -> None:
-        """Go on along the curve as it is now; one that cannot be followed leaves the last one."""
-        self._has_new_curve, obj = False, self.armature.find()
-        curve = settings_of(obj).play.curve if obj else None
-        content = placements.read_curve_bytes(curve) if curve else b""
-        if content == self._curve_bytes:  # reading a curve has Blender report a change, too
-            return
-        self._curve_bytes = content
-        settings = self.session.performer.settings
-        with suppress(MotionMatchingError):
-            play = settings_of(obj).play
-            steering.follow_changed_curve(self.session.source, play, settings)
-
     def _apply_changed_settings(self, obj: bpy.types.Object) -> None:
         """Apply settings that were changed."""
-        self._update_spot(obj)
+        self.display.update_spot(obj)
         if self._changes.detect_tuning_change(obj):
             try:
                 self._add_message(self._changes.describe_feature_change(obj))
@@ -447,7 +360,7 @@ class LiveSession:
         if not (self.database and obj and obj.pose):
             return
         if hips := obj.pose.bones.get(self.database.role_names["hips"]):
-            self.position = tuple((obj.matrix_world @ hips.head)[:2])
+            self.display.position = tuple((obj.matrix_world @ hips.head)[:2])
 
 
 def begin(obj: bpy.types.Object, create: Callable[[], LiveSession], now: float) -> LiveSession:
@@ -472,7 +385,8 @@ def end(
     With `leaves_recording`, as when the file is closed, a recording and the takes before stay in
     recovery files, whose paths are returned.
     """
-    live, runtime.live = runtime.live, None
+    live = runtime.live
+    runtime.live = None
     if live is None:
         return []
     left = live.finish(reason, leaves_recording)

@@ -44,7 +44,7 @@ _WORDS = {"curve": "Along", "target": "To"}
 def check(play: Any) -> None:
     """Raise SettingsError if the chosen curve, target or recording is missing."""
     if play.steer in _MISSING:
-        check_leader(play, play.steer, "in the panel Play, or steer by keys and gamepad")
+        check_leader(play, play.steer, "in the panel Perform, or steer by keys and gamepad")
 
 
 def check_leader(play: Any, leader: str, advice: str) -> None:

@@ -1,4 +1,4 @@
-"""Request the tags named in the panel Play, check them against the database, and suggest tags."""
+"""Request the tags named in Perform, check them against the database, and suggest tags."""
 
 from __future__ import annotations
 

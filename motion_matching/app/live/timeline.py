@@ -6,6 +6,7 @@ import contextlib
 
 import bpy
 
+from ...live.session import Session
 from ...scene.blender.animation.actions import get_scene_fps
 
 LEAP = 2.0  # seconds: playback that drops frames does not leave out as many at once
@@ -41,6 +42,21 @@ class TimelineFollower:
         before, self._seconds = self._seconds, get_seconds(scene)
         self.has_leapt = self.has_leapt or not 0.0 <= self._seconds - before <= LEAP
         return self._seconds
+
+    def switch(self, session: Session, now: float, *, is_on: bool) -> None:
+        """Have a session go by the timeline, or by the clock, which says `now`."""
+        if is_on and not self.is_on:
+            session.switch_clock(self.begin(bpy.context.scene), with_timeline=True)
+        elif self.is_on and not is_on:
+            self.is_on = False
+            session.switch_clock(now, with_timeline=False)
+
+    def describe_end(self, *, is_wanted: bool) -> str:
+        """Return why a recording has to end if it goes along the timeline, or an empty string."""
+        if not self.is_on or (is_wanted and not self.has_leapt):
+            return ""
+        what = "leapt" if self.has_leapt else "stopped"
+        return f"The timeline has {what}, which ends the recording."
 
     def play(self) -> None:
         """Start playback for a recording, unless it runs already."""

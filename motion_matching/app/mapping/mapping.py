@@ -290,7 +290,7 @@ def find_states_steps(uid: int) -> Steps[Mapping[str, SourceState]]:
                 states[name] = yield from find_state_steps(uid, index, character)
             else:
                 states[name] = SAME
-        except MotionMatchingError:  # it cannot be read, which the panel Database reports
+        except MotionMatchingError:  # it cannot be read, which the panel Motion reports
             continue
         yield _READING, 0.0
     return states

@@ -6,37 +6,30 @@ the preview ends.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
 
-from ...engine.body import mirror, rig
 from ...engine.bvh import bvh
-from ...engine.control.performer import Placement
-from ...engine.errors import MotionMatchingError, RigError
-from ...engine.ground.ground import FLAT, Ground
+from ...engine.errors import MotionMatchingError
 from ...engine.motion.clip import Clip
-from ...engine.motion.contacts import ContactSettings
-from ...engine.motion.simulation_bone import SimulationBoneSettings
 from ...engine.progress import ReportProgress, map_steps
-from ...engine.sources.skeletons import Character, measure_travel, retarget_clips, scale_floor
 from ...scene.blender.animation.actions import get_scene_fps
 from ...scene.blender.handle import Handle
 from ...scene.reading import sampling
 from .. import callbacks
-from ..character.characters import get_armature, get_bone_choice, get_placement, get_roles
+from ..character.characters import get_armature, get_bone_choice
 from ..mapping import mapping
-from ..property_access import settings_of, to_plain_value
+from ..property_access import settings_of
 from ..retarget import retargeting
 from ..runtime import runtime
 from ..settings import get_simulation_bone_settings
 from ..steps import Steps, run_in_background_steps
 from . import source_grounds
+from .shown_motion import PreviewedMotion, ShownBody, ShownMotion, Stage
 from .source_files import find_file, get_reading
-from .source_grounds import ShownGround, ShownPlace, find_shown_ground
 from .source_list import check_source, get_source
 
 _READING = "Reading"
@@ -68,46 +61,12 @@ class Span(NamedTuple):
         return min(max(frame, self.first), self.last)
 
 
-class ShownBody(NamedTuple):
-    """Positions (F, B, 3) of bones in the world, their parents (B,), and the hips."""
-
-    positions: np.ndarray
-    parents: np.ndarray
-    hips: int
-
-    def interpolate(self, row: float) -> np.ndarray:
-        """Return the positions of bones (B, 3) at a row or between two; the ends go on."""
-        row = min(max(row, 0.0), len(self.positions) - 1.0)
-        before = int(row)
-        here, there = (
-            self.positions[before],
-            self.positions[min(before + 1, len(self.positions) - 1)],
-        )
-        between: np.ndarray = here + np.float32(row - before) * (there - here)
-        return between
-
-    def compute_segments(self, row: float) -> np.ndarray:
-        """Return the bones below the hips at a row (N, 2, 3), from end to end."""
-        positions, bones = self.interpolate(row), self._list_bones()
-        return np.stack([positions[self.parents[bones]], positions[bones]], axis=1)
-
-    def _list_bones(self) -> np.ndarray:
-        """Return the bones below the hips."""
-        body, below = {self.hips}, []
-        for bone, parent in enumerate(self.parents.tolist()):  # parents come first
-            if parent in body:
-                body.add(bone)
-                below.append(bone)
-        return np.array(below, int)
-
-
 @dataclass(frozen=True)
 class SourcePreview:
-    """The motion of a source of an armature: `positions` (F, B, 3) of bones in the world.
+    """The motion of a source of an armature, which is `shown` from frame `first` of the source on.
 
-    They begin at frame `first` of the source. Only the body is shown: what hangs from the `hips`.
-    `read_from` identifies what was read. Of a source of another skeleton, the positions are those
-    of the character, and `original` is the motion that it comes from.
+    `read_from` identifies what was read, and `ground_of` what its ground was read from. The scene
+    of that name was at the frame it `returns_to` as the preview began.
     """
 
     armature: Handle
@@ -115,17 +74,13 @@ class SourcePreview:
     label: str
     read_from: tuple[Any, ...]
     mirrored: bool
-    positions: np.ndarray
-    parents: np.ndarray
-    hips: int
     fps: float
     first: int
-    scene: str  # where the frame was `returns_to` as it began
+    scene: str
     returns_to: int
-    motion: _Motion
-    ground_of: tuple[Any, ...]  # what its ground was read from
-    original: ShownBody | None = None
-    ground: ShownGround | None = None  # where it climbs
+    motion: PreviewedMotion
+    shown: ShownMotion
+    ground_of: tuple[Any, ...]
 
     def find_source(self) -> Any:
         """Return the source, or None if it or its armature is gone, or reads something else now."""
@@ -137,10 +92,12 @@ class SourcePreview:
 
     def compute_span(self, source: Any) -> Span:
         """Return the frames of its source that are used now."""
-        last = self.first + len(self.positions) - 1
-        start, stop = self.first, last
+        last = self.first + len(self.body.positions) - 1
+        start = self.first
+        stop = last
         if source.use_range:
-            start, stop = max(start, source.frame_start), min(last, source.frame_end)
+            start = max(start, source.frame_start)
+            stop = min(last, source.frame_end)
         speed = source.speed * settings_of(source.id_data).speed
         rate = speed * self.fps / get_scene_fps(bpy.context.scene)
         return Span(start, max(start, stop), rate, source.loop)
@@ -148,7 +105,7 @@ class SourcePreview:
     @property
     def body(self) -> ShownBody:
         """Return the motion that the character has in it."""
-        return ShownBody(self.positions, self.parents, self.hips)
+        return self.shown.body
 
     def interpolate(self, frame: float) -> np.ndarray:
         """Return the positions of bones (B, 3) at a frame of the source."""
@@ -174,23 +131,23 @@ def preview_steps(
     obj: bpy.types.Object, index: int, mirrored: bool = False
 ) -> Steps[SourcePreview]:
     """Preview a source of an armature. Raises errors of reading it."""
-    uid, source = obj.session_uid, settings_of(obj).sources[index]
+    uid = obj.session_uid
+    source = settings_of(obj).sources[index]
     check_source(obj, source)
-    name, read_from = source.name, _identify(obj, source)
+    name = source.name
+    read_from = _identify(obj, source)
     first, clip = yield from _read_steps(uid, index)
     obj, source = get_source(uid, index)
     span_start = max(source.frame_start - first, 0) if source.use_range else 0
     state = yield from mapping.find_source_state_steps(uid, index)
     obj, source = get_source(uid, index)
     character = mapping.find_character(obj) if state.kind == "mapped" else None
-    start, ground_of = min(span_start, clip.frame_count - 1), _identify_ground(source)
-    stage = _Stage.from_source(source, start, mirrored, character)
+    start = min(span_start, clip.frame_count - 1)
+    ground_of = _identify_ground(source)
+    stage = Stage.from_source(source, start, mirrored, character)
 
-    def compute(_: ReportProgress) -> tuple[_Motion, _ShownMotion]:
-        motion = _Motion(clip)
-        if character is not None:
-            [retargeted] = retarget_clips([clip], character)[0]
-            motion = _Motion(retargeted, clip, measure_travel(clip, character))
+    def compute(_: ReportProgress) -> tuple[PreviewedMotion, ShownMotion]:
+        motion = PreviewedMotion.from_clip(clip, character)
         return motion, stage.show(motion)
 
     motion, shown = yield from run_in_background_steps(compute, _READING)
@@ -202,110 +159,18 @@ def preview_steps(
         label=clip.name,
         read_from=read_from,
         mirrored=mirrored,
-        positions=shown.body.positions,
-        parents=shown.body.parents,
-        hips=shown.body.hips,
         fps=clip.fps,
         first=first,
         scene=scene.name,
         returns_to=scene.frame_current,
         motion=motion,
+        shown=shown,
         ground_of=ground_of,
-        original=shown.original,
-        ground=shown.ground,
     )
     runtime.source_preview = preview
     _enter_used_frames(preview)
     _redraw()
     return preview
-
-
-class _Motion(NamedTuple):
-    """The clip that is shown, and that of another skeleton it comes from, if it does.
-
-    The character goes as far as `travel` (3,) for each metre of that one.
-    """
-
-    clip: Clip
-    original: Clip | None = None
-    travel: np.ndarray = np.ones(3)
-
-
-class _ShownMotion(NamedTuple):
-    body: ShownBody
-    original: ShownBody | None
-    ground: ShownGround | None
-
-
-class _Stage(NamedTuple):
-    """The place of shown motion: from frame `start` on, at the place of a character if there is
-    one.
-
-    On an object of the scene it is where it lies. `problem` is why that cannot be read.
-    """
-
-    start: int
-    mirrored: bool
-    placement: Placement | None
-    height: float
-    roles: Mapping[str, str]
-    settings: tuple[ContactSettings, SimulationBoneSettings]
-    floor: Ground | None
-    lies_on_object: bool
-
-    @classmethod
-    def from_source(
-        cls, source: Any, start: int, mirrored: bool, character: Character | None
-    ) -> _Stage:
-        """Read where a source is shown, and on what. SettingsError for a ground without a mesh."""
-        obj, lies = source.id_data, source.ground == source_grounds.OBJECT
-        is_placed = character is not None or (source.kind == "FILE" and not lies)
-        settings = settings_of(obj)
-        floor = FLAT if source.keep_floor else source_grounds.read_floor(source)
-        contacts = ContactSettings(speed=to_plain_value(settings.contact_speed))
-        return cls(
-            start,
-            mirrored,
-            get_placement(obj) if is_placed else None,
-            float(obj.matrix_world[2][3]),
-            get_roles(settings),
-            (contacts, get_simulation_bone_settings(obj)),
-            floor,
-            lies,
-        )
-
-    def show(self, motion: _Motion) -> _ShownMotion:
-        """Return the bodies and the ground of a motion."""
-        hips = _find_hips(motion.clip, self.roles)
-        body, move = self._place(motion.clip, hips, self.roles)
-        floor = scale_floor(self.floor, motion.travel)
-        ground = find_shown_ground(motion.clip, self.roles, self.settings, floor, move)
-        if motion.original is None:
-            return _ShownMotion(body, None, ground)
-        beside = self._replace(placement=None) if self.lies_on_object else self
-        hips = _find_hips(motion.original, {})
-        original, _ = beside._place(motion.original, hips, {}, _measure_room(body))
-        return _ShownMotion(body, original, ground)
-
-    def _place(
-        self, clip: Clip, hips: int, roles: Mapping[str, str], aside: float = 0.0
-    ) -> tuple[ShownBody, ShownPlace]:
-        """Return a clip as it is shown, `aside` (metres) to the left of the character, and how."""
-        begin = clip.skeleton.compute_bone_position(
-            hips, clip.rotations[[self.start]], clip.positions[[self.start]]
-        )[0].astype(np.float64)
-        own = clip
-        if self.mirrored:
-            own = mirror.mirror(clip, rig.find_roles(clip.skeleton, [clip], roles))
-        mirrored = begin * [-1.0 if self.mirrored else 1.0, 1.0, 1.0]
-        x, y, _ = begin - mirrored  # it begins at the same place
-        move = ShownPlace(self.mirrored, (x, y, 0.0))
-        if self.placement is not None:
-            first = aside - float(mirrored[0]), -float(mirrored[1]), 0.0
-            last = self.placement.x, self.placement.y, self.height
-            move = ShownPlace(self.mirrored, first, self.placement.yaw, last)
-        shown = own.compute_world()[1].astype(np.float64)
-        return ShownBody(move.carry_mirrored(shown), clip.skeleton.parents, hips), move
 
 
 def _identify_ground(source: Any) -> tuple[Any, ...]:
@@ -316,33 +181,22 @@ def _identify_ground(source: Any) -> tuple[Any, ...]:
     return source.keep_floor, known, settings.contact_speed, bone
 
 
-def _measure_room(body: ShownBody) -> float:
-    """Return how far aside another body has to stand: three quarters of this one's height."""
-    return 0.75 * float(np.ptp(body.positions[0, :, 2]))
-
-
 def _enter_used_frames(preview: SourcePreview) -> None:
     """Go to the first used frame, if the current one of the timeline shows none of its own."""
     if source := preview.find_source():
-        span, scene = preview.compute_span(source), bpy.context.scene
+        span = preview.compute_span(source)
+        scene = bpy.context.scene
         frame = span.to_source(scene.frame_current)
         if frame != span.limit(frame):
             scene.frame_set(round(span.to_timeline(span.first)))
-
-
-def _find_hips(clip: Clip, roles: Mapping[str, str]) -> int:
-    """Return the bone that the body hangs from; the root if the skeleton is none that is known."""
-    try:
-        return rig.find_roles(clip.skeleton, [clip], roles).hips
-    except RigError:
-        return 0
 
 
 def _read_steps(uid: int, index: int) -> Steps[tuple[int, Clip]]:
     """Return the motion of a source without its range, and the frame at which it begins."""
     obj, source = get_source(uid, index)
     if source.kind == "FILE":
-        file, reading = find_file(source) or "", get_reading(source)
+        file = find_file(source) or ""
+        reading = get_reading(source)
         clip = yield from run_in_background_steps(lambda _: bvh.load(file, **reading), _READING)
         return 0, clip
     owner = source.performer or obj
@@ -390,18 +244,12 @@ def follow_ground() -> None:
             return
         first = max(source.frame_start - preview.first, 0) if source.use_range else 0
         start = min(first, preview.motion.clip.frame_count - 1)
-        character = mapping.find_character(source.id_data) if preview.original else None
-        stage = _Stage.from_source(source, start, preview.mirrored, character)
+        character = mapping.find_character(source.id_data) if preview.shown.original else None
+        stage = Stage.from_source(source, start, preview.mirrored, character)
         shown = stage.show(preview.motion)
     except MotionMatchingError:  # the list of sources says it
         return
-    runtime.source_preview = replace(
-        preview,
-        positions=shown.body.positions,
-        original=shown.original,
-        ground=shown.ground,
-        ground_of=ground_of,
-    )
+    runtime.source_preview = replace(preview, shown=shown, ground_of=ground_of)
     _redraw()
 
 
@@ -411,10 +259,8 @@ def follow_selection() -> None:
     if preview is None:
         return
     obj = preview.armature.find()
-    if (
-        obj is None
-        or settings_of(obj).sources.find(preview.source) != settings_of(obj).source_index
-    ):
+    settings = settings_of(obj) if obj else None
+    if settings is None or settings.sources.find(preview.source) != settings.source_index:
         stop()
 
 
@@ -477,9 +323,7 @@ def find_bones(
     """
     span = preview.compute_span(source)
     shown = span.limit(span.to_source(frame))
-    row, original = shown - preview.first, preview.original
-    return (
-        shown,
-        preview.body.compute_segments(row),
-        original.compute_segments(row) if original else None,
-    )
+    row = shown - preview.first
+    original = preview.shown.original
+    beside = original.compute_segments(row) if original else None
+    return shown, preview.body.compute_segments(row), beside

@@ -99,7 +99,7 @@ def describe_driven(obj: bpy.types.Object) -> str:
     """Return what a live session drives of a control rig, and why; nothing if it drives bones."""
     state, live = controls.get_state(obj), runtime.live
     if live and live.armature.uid == obj.session_uid:
-        return live.describe_driven()
+        return controls.describe_driven(live.session.writer)
     return f"Controls of {state.label}" if state else ""
 
 

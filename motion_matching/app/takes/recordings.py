@@ -68,7 +68,7 @@ def recover(path: Path) -> bpy.types.Action:
                 "library override."
             )
         action = scene.writing.recording.write_take(obj, _rename(ticks))
-        app.takes.take_actions.list_take(obj, action)
+        app.takes.take_list.list_take(obj, action)
     own_files.remove(path)
     refresh()
     return action
@@ -78,7 +78,7 @@ def _rename(ticks: RecordedTicks) -> RecordedTicks:
     """Name ticks after their gait, because a recovery file does not hold the input's name."""
     performed = performance.from_json(ticks.performance, "The interrupted recording")
     gait = live.inputs.devices.steering.name_gait(performed.intents[ticks.lead_in :])
-    return replace(ticks, name=app.takes.take_actions.find_free_name(f"Recovered {gait}"))
+    return replace(ticks, name=app.takes.take_list.find_free_name(f"Recovered {gait}"))
 
 
 def _is_here(origin: Origin) -> bool:

@@ -11,14 +11,14 @@ import bpy
 
 from ... import app, scene
 from ...app.character.characters import get_active_armature, get_active_settings
-from ...app.property_access import get_active, settings_of
+from ...app.property_access import ActiveItem, get_active, settings_of
 from ...app.runtime import runtime
 from ...engine.errors import MotionMatchingError, to_missing_library
 from ...engine.names import to_readable
 from ..database.properties import MotionMatchingSource
 from ..takes.properties import MotionMatchingTake
 from .panel_base import TAB
-from .typed_properties import annotate
+from .typed_properties import annotate, choice
 
 # What an operator requires: given the context, what to do first, or an empty string.
 Requirement = Callable[[bpy.types.Context], str]
@@ -208,6 +208,26 @@ class Operator(_Base):
         return {"CANCELLED"}
 
 
+_DIRECTIONS = (("UP", "Up", "Before the one above it"), ("DOWN", "Down", "After the one below it"))
+
+
+class MoveOperator(Operator):
+    """Base class of operators that move the active item of a list."""
+
+    direction: str = choice("UP", "Direction", "Where it moves in the list", _DIRECTIONS)
+
+    def get_item(self, context: bpy.types.Context) -> ActiveItem:
+        raise NotImplementedError
+
+    def finish(self, context: bpy.types.Context) -> None:
+        """Do what follows from another order."""
+
+    def run(self, context: bpy.types.Context) -> None:
+        if not self.get_item(context).move(self.direction):
+            raise NothingToDoError
+        self.finish(context)
+
+
 class ConfirmedOperator(Operator):
     """Base class of operators that ask for confirmation."""
 
@@ -353,3 +373,24 @@ class SteppedOperator(Operator):
         words = (f"{text} {percent}", left, "Esc: End" if self.keeps_best else "Esc: Cancel")
         context.workspace.status_text_set("    ".join(filter(None, words)))
         app.callbacks.redraw()
+
+
+class BrowsingOperator(SteppedOperator):
+    """Base class of stepped operators that begin with the file browser."""
+
+    _was_invoked = False
+
+    def invoke(self, context: bpy.types.Context, event: bpy.types.Event | None) -> set[Any]:
+        self._was_invoked = True
+        context.window_manager.fileselect_add(self)
+        return {"RUNNING_MODAL"}
+
+    def execute(self, context: bpy.types.Context) -> set[Any]:
+        """Work in slices after the file browser, and at once in scripts.
+
+        Adjust Last Operation runs this again, and a registered operator cannot go on in slices.
+        """
+        was_invoked, self._was_invoked = self._was_invoked, False
+        if bpy.app.background or not was_invoked:
+            return super().execute(context)
+        return super().invoke(context, None)

@@ -15,6 +15,7 @@ import bpy
 
 from ... import app
 from ...app.character.characters import get_active_armature
+from ...app.preferences import shows_advanced
 from ...app.property_access import has_active, settings_of
 from ...app.runtime import runtime
 from ...engine.errors import shorten
@@ -56,6 +57,22 @@ class ArmaturePanel(Panel):
         self.draw_settings(obj, settings_of(obj))
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
+        raise NotImplementedError
+
+
+class AdvancedPanel(ArmaturePanel):
+    """A mixin of panels that are hidden without *Advanced*, unless they are in use."""
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        if not super().poll(context):
+            return False
+        obj = get_active_armature(context)
+        return shows_advanced() or cls.is_in_use(obj, settings_of(obj))
+
+    @classmethod
+    def is_in_use(cls, obj: bpy.types.Object, settings: MotionMatchingSettings) -> bool:
+        """Return whether a setting was changed, or there are results to show."""
         raise NotImplementedError
 
 
@@ -148,6 +165,13 @@ def draw_list(
     row = layout.row()
     row.template_list(kind, "", owner, items, owner, index, rows=rows, item_dyntip_propname=tip)
     return row.column(align=True)
+
+
+def draw_move_buttons(side: bpy.types.UILayout, operator: str) -> None:
+    """Draw the arrows that move the active item, in the column beside a list."""
+    for direction in ("UP", "DOWN"):
+        icon: Any = f"TRIA_{direction}"
+        set_options(side.operator(operator, text="", icon=icon), direction=direction)
 
 
 def draw_table(layout: bpy.types.UILayout, rows: Iterable[Sequence[str]], factor: float) -> None:

@@ -6,7 +6,7 @@ import bpy
 
 from ... import app
 from ...app.character.characters import get_active_armature, get_active_settings, get_armature
-from ...app.property_access import get_active
+from ...app.property_access import ActiveItem, get_active
 from ...app.runtime import runtime
 from ...engine.database.tags.thresholds import PLANT_ANGLE
 from ...engine.performance.published import PUBLISHED, find_published
@@ -14,6 +14,7 @@ from ..base.operator_base import (
     CHARACTER,
     CHARACTER_ALSO_LIVE,
     SOURCES,
+    MoveOperator,
     NothingToDoError,
     Operator,
     SteppedOperator,
@@ -37,7 +38,6 @@ _KINDS = (
     ("READY", "All Ready Labels", "Plant and Turn, Start and Stop, and Locomotion"),
 )
 _READY = tuple(kind for kind, *_ in _KINDS[1:-1])
-_DIRECTIONS = (("UP", "Up", "Before the one above it"), ("DOWN", "Down", "After the one below it"))
 _ARTICLES = tuple((each.name, each.label, f"As in '{each.article}'") for each in PUBLISHED.values())
 
 
@@ -104,6 +104,12 @@ def has_label(context: bpy.types.Context) -> str:
     return "" if active else n_("Add a label first")
 
 
+def _get_label(context: bpy.types.Context) -> ActiveItem:
+    controller = get_active_settings(context).controller
+    name = controller.labels[controller.label_index].name
+    return ActiveItem(controller, "labels", "label_index", f"The label '{name}'")
+
+
 class MOTION_MATCHING_OT_add_label(Operator, bpy.types.Operator):
     """Add displacement settings for frames with certain tags. The built-in labels use the tags of \
 Auto Tags; Plant and Turn also makes it tag sharp turns"""
@@ -134,13 +140,10 @@ class MOTION_MATCHING_OT_remove_label(Operator, bpy.types.Operator):
     requires = (*CHARACTER_ALSO_LIVE, has_label)
 
     def run(self, context: bpy.types.Context) -> None:
-        controller = get_active_settings(context).controller
-        labels, index = controller.labels, controller.label_index
-        app.property_access.remove(labels, index, f"The label '{labels[index].name}'")
-        controller.label_index = app.property_access.clamp_index(labels, index)
+        _get_label(context).remove()
 
 
-class MOTION_MATCHING_OT_move_label(Operator, bpy.types.Operator):
+class MOTION_MATCHING_OT_move_label(MoveOperator, bpy.types.Operator):
     """Move the active label in the list. If the tags of a frame match several labels, the first \
 one counts"""
 
@@ -148,13 +151,5 @@ one counts"""
     bl_label = "Move Label"
     requires = (*CHARACTER_ALSO_LIVE, has_label)
 
-    direction: str = choice("UP", "Direction", "Where the label moves", _DIRECTIONS)
-
-    def run(self, context: bpy.types.Context) -> None:
-        controller = get_active_settings(context).controller
-        labels, index = controller.labels, controller.label_index
-        to = index + (1 if self.direction == "DOWN" else -1)
-        if not 0 <= to < len(labels):
-            raise NothingToDoError
-        app.property_access.move(labels, index, to, f"The label '{labels[index].name}'")
-        controller.label_index = to
+    def get_item(self, context: bpy.types.Context) -> ActiveItem:
+        return _get_label(context)

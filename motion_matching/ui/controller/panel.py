@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import bpy
 
 from ... import app
-from ...app.character.characters import get_active_armature
-from ...app.property_access import get_active, settings_of
+from ...app.character.characters import get_active_settings
+from ...app.property_access import is_changed
 from ...app.runtime import runtime
-from ...engine.performance.labels import LABELLED, find_unknown_tags
-from ...engine.performance.settings import BY_DATA, DISPLACEMENTS
+from ...engine.performance.settings import BY_DATA
 from ..base.panel_base import (
-    ArmaturePanel,
-    List,
+    AdvancedPanel,
     State,
     StateHeader,
     add_tall_row,
-    draw_list,
     draw_preset_row,
     draw_work_button,
     draw_wrapped_text,
-    format_count,
     set_options,
     split_layout,
 )
@@ -64,12 +61,25 @@ _TRAINING_STATES = {
 }
 
 
-class MOTION_MATCHING_PT_controller(StateHeader, ArmaturePanel, bpy.types.Panel):
+_SETTINGS = MotionMatchingController.__annotations__.keys() - {"label_index", "preset"}
+
+
+def _is_any_changed(controller: MotionMatchingController, names: Iterable[str]) -> bool:
+    """Return whether any of these settings differs from its default, and counts."""
+    unused = BY_DATA if controller.speeds_from_data else ()
+    return is_changed(controller, (name for name in names if name not in unused))
+
+
+class MOTION_MATCHING_PT_controller(StateHeader, AdvancedPanel, bpy.types.Panel):
     """How the character responds"""
 
     bl_label = "Controller"
     bl_options = {"DEFAULT_CLOSED"}
-    bl_order = 2
+    bl_order = 6
+
+    @classmethod
+    def is_in_use(cls, obj: bpy.types.Object, settings: MotionMatchingSettings) -> bool:
+        return _is_any_changed(settings.controller, _SETTINGS)
 
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State:
         is_field = settings.controller.method == "FIELD"
@@ -93,7 +103,7 @@ class MOTION_MATCHING_PT_controller(StateHeader, ArmaturePanel, bpy.types.Panel)
         column.prop(controller, "breathing")
 
 
-class _SettingsPanel(ArmaturePanel):
+class _SettingsPanel(AdvancedPanel):
     """A mixin of panels that show some of the settings, for one method or for both."""
 
     bl_parent_id = "MOTION_MATCHING_PT_controller"
@@ -102,10 +112,13 @@ class _SettingsPanel(ArmaturePanel):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        obj = get_active_armature(context)
-        if obj is None:
+        if not super().poll(context):
             return False
-        return not cls.method or cls.method == settings_of(obj).controller.method
+        return cls.method in ("", get_active_settings(context).controller.method)
+
+    @classmethod
+    def is_in_use(cls, obj: bpy.types.Object, settings: MotionMatchingSettings) -> bool:
+        return _is_any_changed(settings.controller, cls.names)
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         controller, column = settings.controller, split_layout(self.layout)
@@ -130,10 +143,10 @@ def _is_relevant(controller: MotionMatchingController, name: str) -> bool:
         return controller.foot_lock
     if name.startswith("look_"):
         return controller.look > 0.0
-    return _is_relevant_to_displacement(controller, name)
+    return is_relevant_to_displacement(controller, name)
 
 
-def _is_relevant_to_displacement(
+def is_relevant_to_displacement(
     settings: MotionMatchingController | MotionMatchingLabel, name: str
 ) -> bool:
     """Tell the same of a setting of displacement: the controller's, or that of a label."""
@@ -193,6 +206,10 @@ class MOTION_MATCHING_PT_neighbours(_SettingsPanel, bpy.types.Panel):
         "favour",
     )
 
+    @classmethod
+    def is_in_use(cls, obj: bpy.types.Object, settings: MotionMatchingSettings) -> bool:
+        return super().is_in_use(obj, settings) or is_changed(settings.training, ("metric",))
+
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         super().draw_settings(obj, settings)
         column = split_layout(self.layout)
@@ -235,6 +252,10 @@ class MOTION_MATCHING_PT_training(StateHeader, _SettingsPanel, bpy.types.Panel):
 
     bl_label = "Training"
     method = "FIELD"
+
+    @classmethod
+    def is_in_use(cls, obj: bpy.types.Object, settings: MotionMatchingSettings) -> bool:
+        return True  # a motion field has to be trained
 
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State:
         return _TRAINING_STATES[app.controller.training.get_training_state(obj)][:2]
@@ -323,54 +344,9 @@ class MOTION_MATCHING_PT_displacement(_SettingsPanel, bpy.types.Panel):
         "collision_radius",
     )
 
-
-class MOTION_MATCHING_UL_labels(List, bpy.types.UIList):
-    """Tags whose frames are displaced in their own way"""
-
-    def draw_row(self, layout: bpy.types.UILayout, item: MotionMatchingLabel) -> None:
-        row = layout.row(align=True)
-        row.prop(item, "tags", text="", emboss=False, icon="BOOKMARKS", placeholder="Tags")
-        tail = row.row()
-        tail.alignment = "RIGHT"
-        tail.label(text=DISPLACEMENTS[item.displacement][0])
-
-
-class MOTION_MATCHING_PT_labels(StateHeader, ArmaturePanel, bpy.types.Panel):
-    """Displacement settings of their own for frames with certain tags"""
-
-    bl_label = "Labels"
-    bl_parent_id = "MOTION_MATCHING_PT_displacement"
-    bl_options = {"DEFAULT_CLOSED"}
-
-    def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State | None:
-        count = len(settings.controller.labels)
-        return ("NONE", format_count(count, "Label")) if count else None
-
-    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
-        controller, layout = settings.controller, self.layout
-        kind = "MOTION_MATCHING_UL_labels"
-        side = draw_list(layout, kind, controller, "labels", "label_index", 3)
-        side.operator_menu_enum("motion_matching.add_label", "kind", text="", icon="ADD")
-        side.operator("motion_matching.remove_label", text="", icon="REMOVE")
-        for direction in ("UP", "DOWN"):
-            icon: Any = f"TRIA_{direction}"
-            button = side.operator("motion_matching.move_label", text="", icon=icon)
-            set_options(button, direction=direction)
-        if not controller.labels:
-            return
-        column = split_layout(layout)
-        column.prop(controller, "label_blend")
-        label = get_active(controller.labels, controller.label_index)
-        for name in LABELLED if label else ():
-            row = column.row()
-            row.active = _is_relevant_to_displacement(label, name)
-            row.prop(label, name)
-        status = app.database.status.get_status(obj)
-        unknown = find_unknown_tags(app.controller.labels.build_labels(controller), status.tags)
-        if status.frames and unknown:
-            names = ", ".join(f"'{name}'" for name in unknown)
-            draw_wrapped_text(layout, f"No frame is tagged {names}", "INFO")
-            split_layout(layout).prop(settings, "auto_tags")
+    @classmethod
+    def is_in_use(cls, obj: bpy.types.Object, settings: MotionMatchingSettings) -> bool:
+        return super().is_in_use(obj, settings) or len(settings.controller.labels) > 0
 
 
 class MOTION_MATCHING_PT_feet(_SettingsPanel, bpy.types.Panel):

@@ -1,4 +1,4 @@
-"""The Database panel: sources, builds, the simulation bone."""
+"""The Motion panel: sources, builds, the simulation bone."""
 
 from typing import TYPE_CHECKING
 

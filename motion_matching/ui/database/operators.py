@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import bpy
 
@@ -17,6 +16,7 @@ from ..base.operator_base import (
     CHARACTER,
     IDLE,
     SOURCES,
+    BrowsingOperator,
     ConfirmedOperator,
     NothingToDoError,
     Operator,
@@ -143,7 +143,7 @@ any time"""
         return f"Cleared {freed / 1e6:.0f} MB" if freed else "There was nothing to clear"
 
 
-class MOTION_MATCHING_OT_move_databases(SteppedOperator, bpy.types.Operator):
+class MOTION_MATCHING_OT_move_databases(BrowsingOperator, bpy.types.Operator):
     """Choose a folder, and move databases and trained motion fields to 'Motion Matching \
 Databases' inside it. Other open Blenders use it after a restart"""
 
@@ -153,19 +153,6 @@ Databases' inside it. Other open Blenders use it after a restart"""
     requires = IDLE
 
     directory: str = text("", "Folder", "Folder to move the databases to", subtype="DIR_PATH")
-    _was_invoked = False
-
-    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
-        self._was_invoked = True
-        context.window_manager.fileselect_add(self)
-        return {"RUNNING_MODAL"}
-
-    def execute(self, context: bpy.types.Context) -> set[Any]:
-        """Work in slices after the file browser, and at once in scripts."""
-        was_invoked, self._was_invoked = self._was_invoked, False
-        if bpy.app.background or not was_invoked:
-            return SteppedOperator.execute(self, context)
-        return SteppedOperator.invoke(self, context, None)
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         if not self.directory:

@@ -20,8 +20,8 @@ from ...engine.names import to_readable
 from ..base.operator_base import (
     CHARACTER,
     IDLE,
+    BrowsingOperator,
     Operator,
-    SteppedOperator,
     has_armature_if_any,
     in_object_mode,
     n_,
@@ -191,7 +191,7 @@ def import_armature(
 
 
 class MOTION_MATCHING_OT_import_motion(  # type: ignore[misc]  # bpy's types of both differ
-    FilesOption, CharacterOption, MirrorOption, SteppedOperator, bpy.types.Operator, ImportHelper
+    FilesOption, CharacterOption, MirrorOption, BrowsingOperator, bpy.types.Operator, ImportHelper
 ):
     """Import motion capture (BVH, FBX or glTF) as actions of this armature, and add them as \
 sources. Without a selected armature, the character of an FBX or glTF file is used"""
@@ -202,23 +202,6 @@ sources. Without a selected armature, the character of an FBX or glTF file is us
     requires = (*IDLE, has_armature_if_any, in_object_mode)
 
     filter_glob: str = filter_files("*.bvh;*.fbx;*.glb;*.gltf;*.vrma")
-
-    _was_invoked = False
-
-    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
-        self._was_invoked = True
-        browser: Any = ImportHelper  # whose types say that it returns nothing
-        return browser.invoke(self, context, event)
-
-    def execute(self, context: bpy.types.Context) -> set[Any]:
-        """Work in slices after the file browser, and at once in scripts.
-
-        Adjust Last Operation runs this again, and a registered operator cannot go on in slices.
-        """
-        was_invoked, self._was_invoked = self._was_invoked, False
-        if bpy.app.background or not was_invoked:
-            return SteppedOperator.execute(self, context)
-        return SteppedOperator.invoke(self, context, None)
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         imports = scene.reading.imports

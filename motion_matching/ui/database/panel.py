@@ -7,8 +7,9 @@ from typing import Any
 import bpy
 
 from ... import app
-from ...app.property_access import get_active
+from ...app.property_access import get_active, is_changed
 from ..base.panel_base import (
+    AdvancedPanel,
     ArmaturePanel,
     DatabasePanel,
     List,
@@ -27,7 +28,11 @@ from ..character.panel import draw_roles
 from ..properties import MotionMatchingSettings
 from . import ground_paths, preview_drawing
 from .operators_sources import get_shown_indices
-from .properties import MotionMatchingDatabase, MotionMatchingSource
+from .properties import (
+    MotionMatchingDatabase,
+    MotionMatchingSimulationBone,
+    MotionMatchingSource,
+)
 
 _FOLLOWED = {"spine": ("spine", "hips"), "root": ("root",), "hips": ("hips",)}  # roles by source
 _MAPPED = "ARMATURE_DATA"  # the icon of sources of other skeletons
@@ -108,7 +113,7 @@ class MOTION_MATCHING_UL_databases(List, bpy.types.UIList):
 class MOTION_MATCHING_PT_database(StateHeader, ArmaturePanel, bpy.types.Panel):
     """The motion to play"""
 
-    bl_label = "Database"
+    bl_label = "Motion"
     bl_order = 1
 
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State:
@@ -221,10 +226,19 @@ class MOTION_MATCHING_PT_reading(DatabasePanel, bpy.types.Panel):
         self.layout.operator("motion_matching.clear_cache", icon="TRASH")
 
 
-class MOTION_MATCHING_PT_simulation_bone(StateHeader, DatabasePanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_simulation_bone(
+    StateHeader, AdvancedPanel, DatabasePanel, bpy.types.Panel
+):
     """How to find the path of the character over the ground"""
 
     bl_label = "Simulation Bone"
+
+    @classmethod
+    def is_in_use(cls, obj: bpy.types.Object, settings: MotionMatchingSettings) -> bool:
+        source = get_active(settings.sources, settings.source_index)
+        names = MotionMatchingSimulationBone.__annotations__
+        is_by_hand = source is not None and source.use_path
+        return settings.show_path or is_by_hand or is_changed(settings.simulation_bone, names)
 
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State | None:
         source = get_active(settings.sources, settings.source_index)

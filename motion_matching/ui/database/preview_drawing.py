@@ -61,10 +61,10 @@ def build_paths(
     span, around = preview.compute_span(source), _AROUND * preview.fps
     first = int(max(frame - around, span.first) - preview.first)
     last = int(min(frame + around, span.last) - preview.first)
-    if preview.ground is not None:
-        return _build_profile(preview.ground, first, last)
-    path = preview.positions[first : last + 1, preview.hips].copy()
-    path[:, 2] = float(preview.positions[..., 2].min()) + drawing.ABOVE_GROUND
+    if preview.shown.ground is not None:
+        return _build_profile(preview.shown.ground, first, last)
+    path = preview.body.positions[first : last + 1, preview.body.hips].copy()
+    path[:, 2] = float(preview.body.positions[..., 2].min()) + drawing.ABOVE_GROUND
     return [(drawing.as_segments(path), _PATH, "guide")]
 
 
@@ -122,7 +122,7 @@ def describe_climb(source: Any) -> str:
     preview = runtime.source_preview
     if preview is None or not app.sources.source_preview.is_shown(source.id_data, source):
         return ""
-    return preview.ground.told if preview.ground else ""
+    return preview.shown.ground.told if preview.shown.ground else ""
 
 
 def describe_frame(preview: SourcePreview, source: Any) -> str:

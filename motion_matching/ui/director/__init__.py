@@ -1,4 +1,4 @@
-"""The Director panel."""
+"""The Direct panel."""
 
 from typing import TYPE_CHECKING
 

@@ -66,9 +66,9 @@ class MOTION_MATCHING_UL_marks(List, bpy.types.UIList):
 class MOTION_MATCHING_PT_director(StateHeader, ArmaturePanel, bpy.types.Panel):
     """Marks for the character to meet, solved into a take"""
 
-    bl_label = "Director"
+    bl_label = "Direct"
     bl_options = {"DEFAULT_CLOSED"}
-    bl_order = 4
+    bl_order = 3
 
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State | None:
         return app.marks.outcomes.get_state(obj)

@@ -6,9 +6,9 @@ import bpy
 
 from ... import app
 from ...app.character.characters import get_active_settings
-from ...app.property_access import get_active
+from ...app.property_access import ActiveItem, get_active
 from ...engine.errors import SettingsError
-from ..base.operator_base import CHARACTER_ALSO_LIVE, NothingToDoError, Operator, n_
+from ..base.operator_base import CHARACTER_ALSO_LIVE, MoveOperator, Operator, n_
 from ..base.panel_base import set_options
 from ..base.typed_properties import choice, text
 from .properties import (
@@ -23,7 +23,6 @@ from .properties import (
 
 # the first that is missing is added
 _DEFAULT_ROLES = ("left_foot", "right_foot", "hips", "head", "left_toe", "right_toe")
-_DIRECTIONS = (("UP", "Up", "Before the one above it"), ("DOWN", "Down", "After the one below it"))
 
 
 def has_feature(context: bpy.types.Context) -> str:
@@ -32,12 +31,14 @@ def has_feature(context: bpy.types.Context) -> str:
     return "" if active else n_("Choose a preset, or add a feature first")
 
 
-def _describe_active(features: MotionMatchingFeatures) -> str:
-    return f"The feature '{get_title(features.items[features.index])}'"
+def _get_feature(context: bpy.types.Context) -> ActiveItem:
+    features = get_active_settings(context).features
+    title = get_title(features.items[features.index])
+    return ActiveItem(features, "items", "index", f"The feature '{title}'")
 
 
-def _finish_edit(features: MotionMatchingFeatures, index: int) -> None:
-    features.index, features.preset = index, ""
+def _finish_edit(features: MotionMatchingFeatures) -> None:
+    features.preset = ""
     app.database.status.invalidate()
 
 
@@ -79,7 +80,8 @@ class MOTION_MATCHING_OT_add_feature(Operator, bpy.types.Operator):
             item.bone, item.times, item.axes = self.bone or next(missing, roles[0]), "", "xyz"
             item.bone_times = self.times if may_have_times(item) else ""
         features.items.move(len(features.items) - 1, index)
-        _finish_edit(features, index)
+        features.index = index
+        _finish_edit(features)
 
 
 class MOTION_MATCHING_OT_remove_feature(Operator, bpy.types.Operator):
@@ -94,26 +96,22 @@ needs no build"""
         features = get_active_settings(context).features
         if len(features.items) == 1:
             raise SettingsError("The search needs at least one feature; add another first.")
-        app.property_access.remove(features.items, features.index, _describe_active(features))
-        _finish_edit(features, app.property_access.clamp_index(features.items, features.index))
+        _get_feature(context).remove()
+        _finish_edit(features)
 
 
-class MOTION_MATCHING_OT_move_feature(Operator, bpy.types.Operator):
+class MOTION_MATCHING_OT_move_feature(MoveOperator, bpy.types.Operator):
     """Move the active feature in the list; the order makes no difference to the motion"""
 
     bl_idname = "motion_matching.move_feature"
     bl_label = "Move Feature"
     requires = (*CHARACTER_ALSO_LIVE, has_feature)
 
-    direction: str = choice("UP", "Direction", "Where the feature moves", _DIRECTIONS)
+    def get_item(self, context: bpy.types.Context) -> ActiveItem:
+        return _get_feature(context)
 
-    def run(self, context: bpy.types.Context) -> None:
-        features = get_active_settings(context).features
-        index = features.index + (1 if self.direction == "DOWN" else -1)
-        if not 0 <= index < len(features.items):
-            raise NothingToDoError
-        app.property_access.move(features.items, features.index, index, _describe_active(features))
-        _finish_edit(features, index)
+    def finish(self, context: bpy.types.Context) -> None:
+        _finish_edit(get_active_settings(context).features)
 
 
 class MOTION_MATCHING_MT_add_feature(bpy.types.Menu):

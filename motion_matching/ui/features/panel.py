@@ -7,14 +7,16 @@ from typing import Any
 import bpy
 
 from ... import app
-from ...app.property_access import get_active
+from ...app.property_access import get_active, is_changed
 from ...app.runtime import runtime
 from ..base.panel_base import (
+    AdvancedPanel,
     DatabasePanel,
     List,
     State,
     StateHeader,
     draw_list,
+    draw_move_buttons,
     draw_preset_row,
     draw_wrapped_text,
     set_options,
@@ -25,12 +27,15 @@ from .properties import (
     HEIGHT,
     ICONS,
     MotionMatchingFeature,
+    MotionMatchingFeatures,
     fades,
     get_title,
     has_axes,
     is_trajectory,
     may_have_times,
 )
+
+_SETTINGS = MotionMatchingFeatures.__annotations__.keys() - {"items", "index", "preset"}
 
 
 class MOTION_MATCHING_UL_features(List, bpy.types.UIList):
@@ -53,10 +58,16 @@ def _draw_height(layout: bpy.types.UILayout, obj: bpy.types.Object, features: An
     set_options(button, kind=HEIGHT)
 
 
-class MOTION_MATCHING_PT_features(StateHeader, DatabasePanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_features(StateHeader, AdvancedPanel, DatabasePanel, bpy.types.Panel):
     """Features to compare frames by, and the weight of each"""
 
     bl_label = "Features"
+
+    @classmethod
+    def is_in_use(cls, obj: bpy.types.Object, settings: MotionMatchingSettings) -> bool:
+        features = settings.features
+        is_own = bool(features.items) and features.preset != "default"
+        return is_own or is_changed(features, _SETTINGS)
 
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State | None:
         dimensions = app.database.status.get_status(obj).dimensions
@@ -83,10 +94,7 @@ class MOTION_MATCHING_PT_features(StateHeader, DatabasePanel, bpy.types.Panel):
         side.menu("MOTION_MATCHING_MT_add_feature", text="", icon="ADD")
         side.operator("motion_matching.remove_feature", text="", icon="REMOVE")
         side.separator()
-        for direction in ("UP", "DOWN"):
-            icon: Any = f"TRIA_{direction}"
-            button = side.operator("motion_matching.move_feature", text="", icon=icon)
-            set_options(button, direction=direction)
+        draw_move_buttons(side, "motion_matching.move_feature")
         _draw_height(layout, obj, features)
         column = split_layout(layout)
         item = get_active(features.items, features.index)

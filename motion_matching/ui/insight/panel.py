@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ... import app, engine
+from ...app.property_access import is_changed
 from ...app.runtime import runtime
 from ..base.panel_base import (
+    AdvancedPanel,
     ArmaturePanel,
     State,
     StateHeader,
@@ -23,6 +25,7 @@ from ..base.panel_base import (
 )
 from ..features.properties import format_kind
 from ..properties import MotionMatchingSettings
+from .properties import MotionMatchingInsight
 
 if TYPE_CHECKING:
     from ...engine.database.database import FrameSource
@@ -42,12 +45,20 @@ _VERDICT_ICONS: Any = {
 _ODD_ICONS: Any = {"no_use": "CANCEL", "prefer": "SOLO_OFF", "play": "PLAY"}
 
 
-class MOTION_MATCHING_PT_insight(StateHeader, ArmaturePanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_insight(StateHeader, AdvancedPanel, bpy.types.Panel):
     """Contents of the data, as the search sees it"""
 
     bl_label = "Insight"
-    bl_order = 6
+    bl_order = 7
     bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def is_in_use(cls, obj: bpy.types.Object, settings: MotionMatchingSettings) -> bool:
+        uid, inspector = obj.session_uid, runtime.inspector
+        if uid in runtime.coverage_reports or uid in runtime.pose_maps:
+            return True
+        is_inspected = inspector is not None and inspector.armature.uid == uid
+        return is_inspected or is_changed(settings.insight, MotionMatchingInsight.__annotations__)
 
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State:
         coverage = runtime.coverage_reports.get(obj.session_uid)

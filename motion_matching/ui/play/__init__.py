@@ -1,4 +1,4 @@
-"""The Play panel and what a live session draws."""
+"""The Perform panel and what a live session draws."""
 
 from typing import TYPE_CHECKING
 

@@ -81,18 +81,18 @@ def build_snapshot(live: LiveSession, obj: bpy.types.Object, frame: Frame) -> Sn
     if play.show_paths:
         times = [_AHEAD * (k + 1) / _STEPS for k in range(_STEPS)]
         path = session.performer.predict_path(times)
-        predicted = [live.display_transform.transform_point(p.x, p.y) for p in path]
+        predicted = [live.display.transform.transform_point(p.x, p.y) for p in path]
         add_line([frame.simulation_object[:2], *predicted], 6.0, "desired")
         if live.database:
             matched = _find_matched_placements(live.database, frame, [0.0, *times])
             add_line([placement[:2] for placement in matched], 2.5, "chosen")
     if play.show_ground:
-        for points in live.get_moving_ground():
+        for points in live.display.build_moving_ground():
             add_line(points, 1.5, "guide")
     if play.show_object:
         for points in _build_facing_ring(frame.simulation_object, _RING):
             add_line(points, 2.0, "desired")
-        if goal := live.goal:
+        if goal := live.display.goal:
             add_line(_build_ring(*goal, _RING), 4.0, "desired")
     if play.show_contacts:
         lines += _build_contact_lines(live, live.shown.find(), frame)
@@ -140,7 +140,7 @@ def _build_marks(
     performer = live.session.performer
     times = [t for t in performer.method.trajectory_times if t >= _SOON]
     placements = [
-        live.display_transform.transform_placement(
+        live.display.transform.transform_placement(
             engine.control.performer.Placement(p.x, p.y, p.yaw)
         )
         for p in performer.predict_path(times)

@@ -7,6 +7,7 @@ from typing import Any
 import bpy
 
 from ... import app, engine
+from ...app.preferences import shows_advanced
 from ...app.property_access import armature_of, settings_of
 from ...app.runtime import runtime
 from .. import preferences
@@ -25,9 +26,9 @@ from . import layers
 class MOTION_MATCHING_PT_play(StateHeader, ArmaturePanel, bpy.types.Panel):
     """Steer the character live, and record it"""
 
-    bl_label = "Play"
+    bl_label = "Perform"
     bl_options = {"DEFAULT_CLOSED"}
-    bl_order = 3
+    bl_order = 2
 
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State:
         live = runtime.live
@@ -85,6 +86,10 @@ def _draw_tag_buttons(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None
         set_options(button, name=name)
 
 
+def _shows_ghost_row(play: Any) -> bool:
+    return shows_advanced() or play.show_ghost_row
+
+
 class MOTION_MATCHING_PT_layers(ArmaturePanel, bpy.types.Panel):
     """What to draw in the view while live"""
 
@@ -95,6 +100,8 @@ class MOTION_MATCHING_PT_layers(ArmaturePanel, bpy.types.Panel):
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         column = split_layout(self.layout)
         for name in layers.PROPERTIES:
+            if name == "show_ghost_row" and not _shows_ghost_row(settings.play):
+                continue
             row = column.row()
             row.active = name != "show_ghost_row" or settings.play.show_ghosts
             row.prop(settings.play, name)

@@ -43,7 +43,7 @@ class GroundClicks:
 
     def handle(self, window: bpy.types.Window | None, event: bpy.types.Event) -> bool:
         """Handle an event; return whether it was one of these."""
-        if not self._live.goes_where_clicked:
+        if not self._live.display.takes_goals:
             return False
         if event.type == "MOUSEMOVE" and self._press:
             return self._go(window, event)
@@ -66,7 +66,7 @@ class GroundClicks:
             ground = self._live.session.performer.ground
             point = find_ground_below(view, event.mouse_x, event.mouse_y, ground)
             if point:
-                self._live.go_to(*point[:2])
+                self._live.display.go_to(*point[:2])
         return view is not None
 
 

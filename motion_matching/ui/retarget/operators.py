@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import bpy
 from bpy_extras.io_utils import ImportHelper
 
@@ -14,6 +12,7 @@ from ...engine.errors import SettingsError
 from ..base.operator_base import (
     CHARACTER,
     CHARACTER_ALSO_LIVE,
+    BrowsingOperator,
     Operator,
     SteppedOperator,
     can_assign_action,
@@ -71,7 +70,12 @@ action, or the one the other selected armature plays. Bones may have any names a
 
 
 class MOTION_MATCHING_OT_retarget_file(  # type: ignore[misc]  # bpy's types of both differ
-    FilesOption, CharacterOption, _RetargetOperator, bpy.types.Operator, ImportHelper
+    FilesOption,
+    CharacterOption,
+    _RetargetOperator,
+    BrowsingOperator,
+    bpy.types.Operator,
+    ImportHelper,
 ):
     """Retarget BVH, FBX or glTF files to this armature, as new actions. Bones may have any names \
 and rest pose. Nothing else is imported"""
@@ -82,20 +86,6 @@ and rest pose. Nothing else is imported"""
     requires = (*CHARACTER, can_assign_action)
 
     filter_glob: str = filter_files("*.bvh;*.fbx;*.glb;*.gltf;*.vrma")
-
-    _was_invoked = False
-
-    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
-        self._was_invoked = True
-        browser: Any = ImportHelper  # whose types say that it returns nothing
-        return browser.invoke(self, context, event)
-
-    def execute(self, context: bpy.types.Context) -> set[Any]:
-        """Work in slices after the file browser, and at once in scripts and when adjusted."""
-        was_invoked, self._was_invoked = self._was_invoked, False
-        if bpy.app.background or not was_invoked:
-            return SteppedOperator.execute(self, context)
-        return SteppedOperator.invoke(self, context, None)
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         endings = scene.retargeting.files.READABLE

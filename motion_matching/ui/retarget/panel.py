@@ -37,7 +37,7 @@ class MOTION_MATCHING_PT_retarget(StateHeader, ArmaturePanel, bpy.types.Panel):
 
     bl_label = "Retarget"
     bl_options = {"DEFAULT_CLOSED"}
-    bl_order = 7
+    bl_order = 5
 
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State | None:
         if wrong := len(settings.retarget.results):

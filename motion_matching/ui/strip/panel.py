@@ -1,4 +1,6 @@
-"""Draw the strip: the current state, the button of the next step, progress, and warnings."""
+"""Draw the strip: the current state, the button of the next step, progress, and warnings; and at
+the other end of the tab the switch that shows all panels.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +10,17 @@ import bpy
 
 from ... import app
 from ...app.character.characters import get_active_armature
+from ...app.preferences import get_preferences
 from ...app.property_access import settings_of
 from ...app.runtime import runtime
-from ..base.panel_base import ALL_WARNINGS, Panel, draw_button, draw_folded_warnings, draw_progress
+from ..base.panel_base import (
+    ALL_WARNINGS,
+    Panel,
+    draw_button,
+    draw_folded_warnings,
+    draw_progress,
+    draw_small_lines,
+)
 from ..takes.panel import draw_bake_button
 
 if TYPE_CHECKING:
@@ -61,3 +71,30 @@ def _draw_step(buttons: bpy.types.UILayout, button: Button, obj: bpy.types.Objec
         draw_bake_button(buttons, settings_of(obj).script)
     else:
         draw_button(buttons, button)
+
+
+# what Advanced shows
+_HIDDEN = (
+    "Controller and Insight",
+    "Motion: Features, Simulation Bone",
+    "Tags: Thresholds",
+    "Shown While Live: Neighbours in Rows",
+)
+
+
+class MOTION_MATCHING_PT_advanced(Panel, bpy.types.Panel):
+    """Whether to show panels and settings that are rarely changed"""
+
+    bl_label = "Advanced"
+    bl_options = {"DEFAULT_CLOSED"}
+    bl_order = 8
+
+    @classmethod
+    def poll(cls, context: bpy.types.Context) -> bool:
+        return get_active_armature(context) is not None and get_preferences() is not None
+
+    def draw_header(self, context: bpy.types.Context) -> None:
+        self.layout.prop(get_preferences(), "show_advanced", text="")
+
+    def draw(self, context: bpy.types.Context) -> None:
+        draw_small_lines(self.layout, _HIDDEN)

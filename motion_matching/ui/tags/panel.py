@@ -6,8 +6,9 @@ from typing import Any
 
 import bpy
 
-from ...app.property_access import get_active
+from ...app.property_access import get_active, is_changed
 from ..base.panel_base import (
+    AdvancedPanel,
     List,
     SourcePanel,
     State,
@@ -82,11 +83,15 @@ class MOTION_MATCHING_PT_tags(StateHeader, SourcePanel, bpy.types.Panel):
         layout.operator("motion_matching.propose_tags", icon="VIEWZOOM")
 
 
-class MOTION_MATCHING_PT_thresholds(SourcePanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_thresholds(AdvancedPanel, SourcePanel, bpy.types.Panel):
     """Thresholds of Propose Tags and Auto Tags"""
 
     bl_label = "Thresholds"
     bl_parent_id = "MOTION_MATCHING_PT_tags"
+
+    @classmethod
+    def is_in_use(cls, obj: bpy.types.Object, settings: MotionMatchingSettings) -> bool:
+        return is_changed(settings.thresholds, MotionMatchingThresholds.__annotations__)
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         column = split_layout(self.layout)

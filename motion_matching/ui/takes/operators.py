@@ -249,7 +249,7 @@ class MOTION_MATCHING_OT_remove_take(Operator, bpy.types.Operator):
 
     def run(self, context: bpy.types.Context) -> str:
         obj = get_active_armature(context)
-        return app.takes.take_actions.discard_take(obj, settings_of(obj).take_index)
+        return app.takes.take_list.discard_take(obj, settings_of(obj).take_index)
 
 
 def has_loose_takes(context: bpy.types.Context) -> str:
@@ -273,7 +273,7 @@ class MOTION_MATCHING_OT_discard_takes(ConfirmedOperator, bpy.types.Operator):
         refused, notes = [], []
         for index in reversed(loose):
             try:
-                notes.append(app.takes.take_actions.discard_take(obj, index))
+                notes.append(app.takes.take_list.discard_take(obj, index))
             except MotionMatchingError as error:  # it comes with a linked file
                 refused.append(str(error))
         for note in filter(None, (*refused[-1:], *notes)):

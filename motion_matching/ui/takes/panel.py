@@ -54,7 +54,7 @@ class MOTION_MATCHING_PT_takes(StateHeader, ArmaturePanel, bpy.types.Panel):
     """Performances baked into ordinary actions"""
 
     bl_label = "Takes"
-    bl_order = 5
+    bl_order = 4
 
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State:
         count = len(settings.takes)

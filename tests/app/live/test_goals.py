@@ -39,19 +39,19 @@ def get_rings():
 def test_the_character_goes_where_one_clicks():
     hero = start_hero(steer="click")
     live = hero.live
-    assert live.goes_where_clicked
+    assert live.display.takes_goals
     hero.run(30)
-    assert live.goal is None
+    assert live.display.goal is None
     assert not get_rings()
     assert np.abs(where(hero)).max() < 0.2, "it stands until the first click"
-    live.go_to(2.0, -3.0)
-    assert live.goal == pytest.approx((2.0, -3.0))
+    live.display.go_to(2.0, -3.0)
+    assert live.display.goal == pytest.approx((2.0, -3.0))
     hero.run(round(6 * FPS))
     assert np.linalg.norm(where(hero) - (2.0, -3.0)) < 0.1
     [ring] = get_rings()
     assert np.mean(ring.points[:-1], axis=0)[:2] == pytest.approx((2.0, -3.0), abs=1e-6)
     live.toggle_recording()
-    live.go_to(0.0, -1.0)
+    live.display.go_to(0.0, -1.0)
     hero.run(round(6 * FPS))
     assert np.linalg.norm(where(hero) - (0.0, -1.0)) < 0.1
     host.end()
@@ -60,16 +60,16 @@ def test_the_character_goes_where_one_clicks():
 
 def test_on_the_spot_a_click_counts_where_the_ground_is_seen():
     hero = start_hero(steer="click", view="spot")
-    hero.live.go_to(0.0, -3.0)
+    hero.live.display.go_to(0.0, -3.0)
     hero.run(round(2 * FPS))
     seen, there = np.array(hero.live.position), where(hero)
     assert np.linalg.norm(there) > 0.5, "it has gone"
     assert np.linalg.norm(seen) < 0.2, "and is seen where it was"
     beside = tuple(seen + np.array([1.0, 0.0]))
-    hero.live.go_to(*beside)
-    aside = np.array(hero.live.session.source.leader.point) - hero.live._character[:2]
+    hero.live.display.go_to(*beside)
+    aside = np.array(hero.live.session.source.leader.point) - hero.live.display._character[:2]
     assert np.linalg.norm(aside) == pytest.approx(1.0, abs=0.05)
-    assert hero.live.goal == pytest.approx(beside)
+    assert hero.live.display.goal == pytest.approx(beside)
     host.end()
 
 

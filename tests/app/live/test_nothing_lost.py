@@ -10,7 +10,7 @@ import pytest
 
 from motion_matching.app.live import host
 from motion_matching.app.runtime import runtime
-from motion_matching.app.takes import recordings, take_actions
+from motion_matching.app.takes import recordings, take_list
 from motion_matching.scene.blender.animation import actions
 from motion_matching.scene.writing import recording
 from tests.live.hero import Hero, add_bone_collection
@@ -304,7 +304,7 @@ def test_deleting_a_take_assigns_the_previous_action_again() -> None:
     hero, own = create_hero_with_action()
     hero.start()
     record(hero, 40)
-    take_actions.discard_take(hero.obj, 0)
+    take_list.discard_take(hero.obj, 0)
     hero.run(10)
     host.end()
     assert hero.obj.animation_data.action == own

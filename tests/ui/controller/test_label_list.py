@@ -14,7 +14,7 @@ from motion_matching.app.takes import take_actions
 from motion_matching.engine.performance.labels import LABELLED
 from motion_matching.engine.performance.settings import PerformerSettings
 from motion_matching.ui import presets as ui_presets
-from motion_matching.ui.controller.panel import MOTION_MATCHING_PT_labels
+from motion_matching.ui.controller.panel_labels import MOTION_MATCHING_PT_labels
 from tests.ui.characters import create_character, expect_refusal, find_override, override_character
 from tests.ui.drawn import RecordingLayout, draw_panels, override_region
 

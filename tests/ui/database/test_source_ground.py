@@ -55,7 +55,7 @@ def measure_off(name, path):
 
 def test_the_ground_is_drawn_below_the_path_with_its_footing(obj):
     assert ops.preview_source() == {"FINISHED"}
-    ground = runtime.source_preview.ground
+    ground = runtime.source_preview.shown.ground
     off = measure_off(CLIP, ground.path)
     assert off.mean() < 0.03
     assert off.max() < 0.18, "a slope through the treads"
@@ -77,14 +77,16 @@ def test_the_ground_is_drawn_below_the_path_with_its_footing(obj):
     ops.stop_preview()
     ops.preview_source(mirrored=True)
     image = runtime.source_preview
-    assert image.ground.path[:, 2] == pytest.approx(ground.path[:, 2])
-    toes = image.positions[:, :, :2]
-    nearest = np.linalg.norm(toes[:, :, None] - image.ground.feet[:, :2], axis=-1).min(axis=(0, 1))
+    assert image.shown.ground.path[:, 2] == pytest.approx(ground.path[:, 2])
+    toes = image.body.positions[:, :, :2]
+    nearest = np.linalg.norm(toes[:, :, None] - image.shown.ground.feet[:, :2], axis=-1).min(
+        axis=(0, 1)
+    )
     assert nearest.max() < 0.05, "feet of the image stand where it has footing"
 
     choose(obj, "walk_curves")
     ops.preview_source()
-    assert runtime.source_preview.ground is None
+    assert runtime.source_preview.shown.ground is None
 
 
 def test_a_file_has_its_ground_where_the_character_stands(obj, tmp_path):
@@ -95,11 +97,11 @@ def test_a_file_has_its_ground_where_the_character_stands(obj, tmp_path):
     choose(obj, "ramp")
     ops.preview_source()
     preview = runtime.source_preview
-    hips = preview.positions[:, preview.hips]
-    assert np.linalg.norm(hips[:, :2] - preview.ground.path[:, :2], axis=1).max() < 0.15
-    assert preview.ground.path[0, 2] == pytest.approx(0.5, abs=0.01)
-    assert np.ptp(preview.ground.path[:, 2]) == pytest.approx(0.96, abs=0.05)
-    assert preview.ground.told == "a slope of 20°, 1.0 m up"
+    hips = preview.body.positions[:, preview.body.hips]
+    assert np.linalg.norm(hips[:, :2] - preview.shown.ground.path[:, :2], axis=1).max() < 0.15
+    assert preview.shown.ground.path[0, 2] == pytest.approx(0.5, abs=0.01)
+    assert np.ptp(preview.shown.ground.path[:, 2]) == pytest.approx(0.96, abs=0.05)
+    assert preview.shown.ground.told == "a slope of 20°, 1.0 m up"
 
 
 def read_panel(obj, monkeypatch):
@@ -156,11 +158,11 @@ def test_an_object_is_the_ground_where_it_lies(obj):
     assert [kind for kind in read_kinds(obj) if kind in ("ground", "slope")] == ["slope"]
 
     ops.preview_source()
-    assert measure_off(CLIP, runtime.source_preview.ground.feet[:, :3]).max() < 0.001
+    assert measure_off(CLIP, runtime.source_preview.shown.ground.feet[:, :3]).max() < 0.001
     source.ground_object.location.y = 2.0
     assert refresh(obj).kind == "stale"
     source_preview.follow_ground()
-    aside = runtime.source_preview.ground
+    aside = runtime.source_preview.shown.ground
     assert measure_off(CLIP, aside.feet[:, :3]).max() > 0.1, "the ground of the preview follows"
     get_database(obj)
     assert "ground" in read_kinds(obj), "it is told that feet are beside it"

@@ -78,7 +78,7 @@ def test_an_action_is_seen_where_it_would_play_and_nothing_changes(obj):
         heads = {n: np.array(obj.matrix_world @ obj.pose.bones[n].head) for n in names}
         clip_names = list(heads)
         seen = preview.interpolate(number)
-        assert len(bones) == len(preview.parents) - 1 - preview.hips
+        assert len(bones) == len(preview.body.parents) - 1 - preview.body.hips
         known = np.array(list(heads.values()))
         # every bone of the character is where the skeleton has a joint
         gaps = np.linalg.norm(known[:, None] - seen[None], axis=-1).min(axis=1)
@@ -102,12 +102,12 @@ def test_a_file_goes_by_its_rate_speed_and_range_from_where_the_character_stands
     assert frame == 0
     assert len(bpy.data.actions) == actions_before, "nothing is imported"
     np.testing.assert_allclose(
-        preview.interpolate(0)[preview.hips, :2], obj.location[:2], atol=1e-5
+        preview.interpolate(0)[preview.body.hips, :2], obj.location[:2], atol=1e-5
     )
-    assert 0.4 < preview.positions[..., 2].min() < 0.6, "it stands on the character's ground"
+    assert 0.4 < preview.body.positions[..., 2].min() < 0.6, "it stands on the character's ground"
     clip = bvh.load(source.filepath)
     span = np.ptp(clip.compute_world()[1], axis=0)
-    assert abs(np.ptp(preview.positions, axis=0)[:, 2] - span[:, 2]).max() < 1e-4
+    assert abs(np.ptp(preview.body.positions, axis=0)[:, 2] - span[:, 2]).max() < 1e-4
 
     scene.frame_set(30)
     assert get_bones(obj)[0] == 60, "twice as many frames pass"
@@ -167,12 +167,12 @@ def test_tags_are_set_and_drawn_at_the_frames_that_are_seen(obj):
 def test_the_mirror_image_is_seen_from_the_same_place(obj):
     choose(obj, "run_curves")
     ops.preview_source()
-    plain = runtime.source_preview.positions
+    plain = runtime.source_preview.body.positions
     ops.preview_source(mirrored=True)
     assert runtime.source_preview.mirrored
-    mirrored = runtime.source_preview.positions
+    mirrored = runtime.source_preview.body.positions
     assert not np.allclose(plain, mirrored, atol=0.1)
-    hips = runtime.source_preview.hips
+    hips = runtime.source_preview.body.hips
     np.testing.assert_allclose(plain[0, hips], mirrored[0, hips], atol=1e-3)
     moved = [track[:, hips] - track[0, hips] for track in (plain, mirrored)]
     np.testing.assert_allclose(moved[0] * [-1, 1, 1], moved[1], atol=1e-3)
@@ -263,6 +263,6 @@ def test_motion_capture_is_seen_before_it_is_imported(obj, name):
     _, bones, preview = get_bones(obj)
     assert (np.ptp(bones.reshape(-1, 3), axis=0) < 2.2).all(), "only the body is drawn"
     assert np.ptp(bones.reshape(-1, 3)[:, 2]) > 1.2
-    assert np.linalg.norm(preview.interpolate(0)[preview.hips, :2] - obj.location[:2]) < 1e-4
-    assert preview.positions[..., 2].min() > 0.5 - 0.3
+    assert np.linalg.norm(preview.interpolate(0)[preview.body.hips, :2] - obj.location[:2]) < 1e-4
+    assert preview.body.positions[..., 2].min() > 0.5 - 0.3
     assert ops.preview_source(mirrored=True) == {"FINISHED"}

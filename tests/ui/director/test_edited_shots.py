@@ -10,7 +10,7 @@ import bpy
 import pytest
 
 from motion_matching.app.direct import flipping, jumps
-from motion_matching.app.takes import take_actions
+from motion_matching.app.takes import take_list
 from motion_matching.engine.direct.shot.shot import KeptJump, Shot
 from motion_matching.scene.direct import stored_shots
 from tests.ui.characters import create_character
@@ -35,7 +35,7 @@ def directed() -> bpy.types.Action:
     action = bpy.data.actions.new("Directed")
     shot = Shot(seconds=2.0, kept=(KeptJump(JUMP["from"], JUMP["to"], JUMP["second"]),))
     stored_shots.store_shot(action, shot, 10, [JUMP])
-    take_actions.list_take(obj, action)
+    take_list.list_take(obj, action)
     return action
 
 
