@@ -15,6 +15,7 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
+from motion_matching.engine.database.features import kinds
 from motion_matching.engine.settings import get_descriptions
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -58,12 +59,21 @@ def format_default(value: Any, unit: str) -> str:
     return f"{value:.4g} {unit}" if unit not in ("", "share") else f"{value:.4g}"
 
 
+def make_kind_table() -> str:
+    """Return a Markdown table with a row for each kind of feature."""
+    rows = [f"| `{kind.name}` | *{kind.label}* | {_escape(kind.help)} |" for kind in kinds.KINDS]
+    return "\n".join(["| kind | panel | what it compares |", "|---|---|---|", *rows])
+
+
 def fill_tables(text: str) -> str:
     """Return a page with its tables written anew."""
 
     def fill(match: re.Match[str]) -> str:
         begin, name, end = match.groups()
-        table = make_table(_find_settings(name)) if name in MODULES else ""
+        if name == "FeatureKind":
+            table = make_kind_table()
+        else:
+            table = make_table(_find_settings(name)) if name in MODULES else ""
         return f"{begin}\n{table}\n\n{end}" if table else match[0]
 
     return _TABLE.sub(fill, text)

@@ -19,9 +19,9 @@ from ...engine.control.method import Goal
 from ...engine.control.trajectory import TrajectoryPoint
 from ...engine.database import frame_names
 from ...engine.database.database import Database
+from ...engine.database.features.strokes import Stroke
 from ...engine.errors import MotionMatchingError, SettingsError
 from ...engine.insight.frames import feature_strokes, frame_inspector
-from ...engine.insight.frames.feature_strokes import Stroke
 from ...engine.insight.frames.frame_inspector import FrameInspection
 from ...engine.insight.frames.watching import Choice, WatchedTake, watch
 from ...engine.matching.method import MotionMatching

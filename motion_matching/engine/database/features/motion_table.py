@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...body.rig import Roles
 from ...maths import planar
 from ...maths.rotations import quat
-from ...skeleton.skeleton import Skeleton
+
+if TYPE_CHECKING:
+    from ...body.rig import Roles
+    from ...skeleton.skeleton import Skeleton
 
 _MOMENT = 0.2  # seconds at an end of a range that tell where its motion goes on
 _STRIDE = 1.0  # seconds: two steps of a walk, in which a body sways to both sides
