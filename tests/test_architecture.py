@@ -528,7 +528,7 @@ new = {name for name in set(sys.modules) - before if name.startswith("motion_mat
 light = {"errors", "lazy", "names", "progress", "settings", "files", "files.file_paths", "files.json_files", "files.presets",
          "performance", "performance.labels", "performance.published", "performance.settings", "database",
          "database.features", "database.features.motion_table", "database.features.strokes", "database.features.kinds",
-         *(f"database.features.kinds.{m}" for m in ("base", "bones", "fades", "feet", "paths")), "blending", "maths",
+         *(f"database.features.kinds.{m}" for m in ("base", "bones", "fades", "paths")), "blending", "maths",
          "maths.planar", "maths.rotations", "maths.rotations.euler", "maths.rotations.quat",
          "database.tags", "database.tags.thresholds", "motion", "motion.rest", "motion.settings", "skeleton",
          "skeleton.bone_names", "retargeting", "retargeting.settings"}

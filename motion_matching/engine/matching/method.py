@@ -93,7 +93,8 @@ class MotionMatching:
             database.derive(MotionLimits).prepare(),
             database.derive(WalkBearing),
         )
-        self._goal_kinds = _list_goal_kinds(schema)
+        kinds = dict.fromkeys(feature.definition for feature in schema.features)
+        self._goal_kinds = [kind for kind in kinds if isinstance(kind, PathKind)]
         self._goal_values, self._goal_dims = _map_goal_dimensions(schema, self._goal_kinds)
         self._settings = settings
         self.features = FittedFeatures(database).fit(settings)
@@ -565,7 +566,10 @@ class MotionMatching:
         return best
 
     def _make_query(self, trajectory: Sequence[TrajectoryPoint], frame: int) -> np.ndarray:
-        values = [kind.read_goal(point) for point in trajectory for kind in self._goal_kinds]
+        values: list[float] = []
+        for point in trajectory:
+            for kind in self._goal_kinds:
+                values += kind.read_goal(point)
         goal = np.array(values, np.float32).take(self._goal_pick)
         goal -= self._goal_mean
         goal *= self._goal_scale
@@ -738,12 +742,6 @@ def _measure_footing(database: Database) -> list[Footing | None] | None:
     feet = np.where(database.contacts, database.footing, -np.inf)
     rows = zip(feet.tolist(), database.climb_rates.tolist(), database.climbs.tolist(), strict=True)
     return [Footing(tuple(feet), rate) if climbs else None for feet, rate, climbs in rows]
-
-
-def _list_goal_kinds(schema: Schema) -> list[PathKind]:
-    """Return the kinds of the features that a goal decides, each once."""
-    kinds = [feature.definition for feature in schema.features]
-    return [kind for kind in dict.fromkeys(kinds) if isinstance(kind, PathKind)]
 
 
 def _map_goal_dimensions(

@@ -127,7 +127,7 @@ def test_a_time_of_its_own_is_part_of_the_content_and_of_files():
 @pytest.mark.parametrize("kind", FADE_KINDS)
 def test_jumps_that_do_not_fade_are_compared_by_positions(kind: str):
     fade, position = find_kind(kind), RNG.normal(size=50)
-    value = fade.combine(position, np.zeros(50), 0.0)
-    np.testing.assert_allclose(fade.find_place(value, 0.0), position, rtol=1e-9)
+    value, soon = fade.combine(position, np.zeros(50), 0.0), Feature(kind, "hips", time=1e-9)
+    np.testing.assert_allclose(fade.find_place(value, soon), position, rtol=1e-9)
     assert value.std() > 1e-4
     assert fade.usual_time == (0.1 if kind == "bone_spring" else 0.3)

@@ -20,7 +20,7 @@ import numpy as np
 from motion_matching.engine.database.features import kinds
 from motion_matching.engine.database.features.kinds.base import PathKind
 from motion_matching.engine.database.features.motion_table import sample_track
-from motion_matching.engine.database.features.strokes import make_velocity_arrow
+from motion_matching.engine.database.features.strokes import make_arrow
 
 
 class PathPace(PathKind):
@@ -41,7 +41,7 @@ class PathPace(PathKind):
         return math.hypot(point.vx, point.vy), 0.0
 
     def make_strokes(self, feature, value, position):
-        return make_velocity_arrow(position, np.array([0.0, 0.0, value[0]]))
+        return [make_arrow("velocity", position, np.array([0.0, 0.0, value[0]]))]
 
 
 kinds.KINDS += (PathPace(),)

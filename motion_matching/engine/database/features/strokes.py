@@ -22,17 +22,13 @@ class Stroke(NamedTuple):
     points: Array
 
 
-def make_cross(kind: str, centre: Array, arms: int = 3) -> list[Stroke]:
-    """Return a cross at a place (3,): three arms, or two on the ground."""
+def make_cross(kind: str, centre: Array, arms: int) -> list[Stroke]:
+    """Return a cross at a place (3,): of three arms, or of two on the ground."""
     ways = np.eye(3)[:arms]
     return [Stroke(kind, centre + _CROSS_SIZE * np.outer([-1.0, 1.0], way)) for way in ways]
 
 
-def make_velocity_arrow(position: Array, velocity: Array) -> list[Stroke]:
-    """Return an arrow from a place (3,) along a velocity (3,) in metres per second."""
-    return [Stroke("velocity", np.array([position, position + VELOCITY_SCALE * velocity]))]
-
-
-def make_direction_arrow(position: Array, direction: Array) -> list[Stroke]:
-    """Return an arrow from a place (3,) along a unit vector (3,)."""
-    return [Stroke("direction", np.array([position, position + DIRECTION_LENGTH * direction]))]
+def make_arrow(kind: str, position: Array, value: Array) -> Stroke:
+    """Return an arrow from a place (3,) along a velocity (3,), or else a direction (3,)."""
+    scale = VELOCITY_SCALE if kind == "velocity" else DIRECTION_LENGTH
+    return Stroke(kind, np.array([position, position + scale * value]))

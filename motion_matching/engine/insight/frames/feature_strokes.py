@@ -10,8 +10,7 @@ from ...control.trajectory import TrajectoryPoint
 from ...database.database import Database
 from ...database.features.bone_motion import find_role_bone
 from ...database.features.features import Feature
-from ...database.features.kinds.base import PathKind
-from ...database.features.strokes import Stroke, make_direction_arrow
+from ...database.features.strokes import Stroke, make_arrow
 from ...field.ghosts import group_by_depth
 from ...maths.rotations import quat
 
@@ -27,7 +26,7 @@ def make_strokes(database: Database, frame: int) -> tuple[Stroke, ...]:
     ]
     path = {0.0: np.zeros(3)}
     for feature, kind, rows in features:
-        if isinstance(kind, PathKind) and kind.is_place and feature.size > 1:
+        if kind.is_path and kind.stroke == "position" and feature.size > 1:
             path |= dict(zip(feature.times, rows, strict=True))
     positions = compute_bone_positions(database, frame)
     parents = database.skeleton.parents.tolist()
@@ -61,7 +60,7 @@ def make_goal_strokes(trajectory: Sequence[TrajectoryPoint]) -> tuple[Stroke, ..
     """Return a desired trajectory as strokes; its points are in the order of their times."""
     points = np.array([(p.x, p.y, 0.0) for p in trajectory])
     ahead = np.array([(np.sin(p.yaw), -np.cos(p.yaw), 0.0) for p in trajectory])
-    arrows = [a for p, d in zip(points, ahead, strict=True) for a in make_direction_arrow(p, d)]
+    arrows = (make_arrow("direction", p, d) for p, d in zip(points, ahead, strict=True))
     return Stroke("trajectory", points), *arrows
 
 

@@ -1,11 +1,11 @@
 """Kinds of features, each in one place: its words, its values, its query and its strokes."""
 
 from ....errors import SettingsError
-from . import base, bones, fades, feet, paths
+from . import base, bones, fades, paths
 
 __all__ = ("KINDS", "base", "fades", "find_kind", "paths")
 
-KINDS = (*bones.KINDS, *fades.KINDS, *feet.KINDS, *paths.KINDS)  # in the order of menus
+KINDS = (*bones.KINDS, *fades.KINDS, *paths.KINDS)  # in the order of menus
 
 
 def find_kind(name: object, where: str = "the schema") -> base.FeatureKind:

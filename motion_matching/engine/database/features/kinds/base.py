@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from ..motion_table import sample_values
-from ..strokes import Stroke
+from ..strokes import Stroke, make_arrow, make_cross
 
 if TYPE_CHECKING:
     from ....control.trajectory import TrajectoryPoint
@@ -24,7 +24,7 @@ _ROLES = ("left_foot", "right_foot", "hips", "head", "left_toe", "right_toe")
 
 
 class FeatureKind(ABC):
-    """A kind of feature: nothing else knows it by name.
+    """A kind of feature, with all that the extension knows of it.
 
     Files store `name`, and Blender files `number`: they never change. `label` and `help` are the
     words of the panel and of the manual, `icon` is one of Blender's. `axes` are the choices, the
@@ -43,6 +43,7 @@ class FeatureKind(ABC):
     has_times = True  # or is of a jump now
     longest_fade = 0.0  # seconds, of a kind that depends on how long jumps fade
     usual_bones: ClassVar[tuple[str, ...]] = _ROLES  # the first that is missing is added
+    stroke = ""  # what it is drawn as: a 'position', 'velocity' or 'direction', otherwise nothing
     is_of_pose = False
     is_of_moving_pose = False
 
@@ -54,9 +55,18 @@ class FeatureKind(ABC):
         """Return the deviation below which raw values (D, N) differ by sway alone."""
         return 0.0
 
+    def find_place(self, value: Array, feature: Feature) -> Array:
+        """Return the place (3,) that a value is drawn at, if it is drawn as a position."""
+        return value
+
     def make_strokes(self, feature: Feature, value: Array, position: Array) -> list[Stroke]:
         """Return how to draw a value (3,), from the place (3,) of its bone or on the path."""
-        return []
+        if self.stroke == "position":
+            centre = position.copy()
+            centre[feature.columns] = self.find_place(value, feature)[feature.columns]
+            style, arms = ("trajectory", 2) if self.is_path else ("position", 3)
+            return make_cross(style, centre, arms)
+        return [make_arrow(self.stroke, position, value)] if self.stroke else []
 
 
 class BoneKind(FeatureKind):
@@ -79,7 +89,6 @@ class PathKind(FeatureKind):
 
     axes = ("xy", "x", "y", "xyz")
     is_path = True
-    is_place = False  # whether its values are places, which the path is drawn through
 
     @abstractmethod
     def compute_at(self, table: MotionTable, time: float, beyond: str) -> Array:

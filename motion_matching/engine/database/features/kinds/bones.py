@@ -8,7 +8,6 @@ import numpy as np
 
 from ....maths.rotations import quat
 from ..motion_table import compute_angular_velocity, differentiate
-from ..strokes import Stroke, make_cross, make_direction_arrow, make_velocity_arrow
 from .base import Array, BoneKind
 
 if TYPE_CHECKING:
@@ -16,6 +15,8 @@ if TYPE_CHECKING:
     from ..features import Feature
 
 _FRONT = 0.1  # mean length of the unit vectors ahead below which a bone faces anywhere
+_AROUND = 0.1  # seconds around a frame within which a foot's contact is averaged
+_STRIDES = 2.0  # medians of the time between a foot's contacts that it looks ahead
 
 
 class BonePosition(BoneKind):
@@ -26,16 +27,12 @@ class BonePosition(BoneKind):
     help = "Where a bone is, relative to the character"
     icon = "BONE_DATA"
     number = 0
+    stroke = "position"
     is_of_pose = True
     is_of_moving_pose = True
 
     def compute_now(self, bone: BoneMotion, feature: Feature) -> Array:
         return bone.positions
-
-    def make_strokes(self, feature: Feature, value: Array, position: Array) -> list[Stroke]:
-        centre = position.copy()
-        centre[feature.columns] = value[feature.columns]
-        return make_cross("position", centre)
 
 
 class BoneVelocity(BoneKind):
@@ -46,13 +43,11 @@ class BoneVelocity(BoneKind):
     help = "How fast a bone moves, and in which direction"
     icon = "FORCE_WIND"
     number = 1
+    stroke = "velocity"
     is_of_moving_pose = True
 
     def compute_now(self, bone: BoneMotion, feature: Feature) -> Array:
         return bone.velocities
-
-    def make_strokes(self, feature: Feature, value: Array, position: Array) -> list[Stroke]:
-        return make_velocity_arrow(position, value)
 
 
 class BoneDirection(BoneKind):
@@ -69,6 +64,7 @@ class BoneDirection(BoneKind):
     help = "Which way a bone faces: where a head looks, or the toes of a foot point"
     icon = "EMPTY_SINGLE_ARROW"
     number = 10
+    stroke = "direction"
 
     def compute_now(self, bone: BoneMotion, feature: Feature) -> Array:
         ahead = np.array([0.0, -1.0, 0.0])
@@ -80,9 +76,6 @@ class BoneDirection(BoneKind):
             axis = np.abs(front).argmax()
             front, length = np.where(np.arange(3) == axis, np.copysign(1.0, front), 0.0), 1.0
         return quat.mul_vec(bone.rotations, front / length)
-
-    def make_strokes(self, feature: Feature, value: Array, position: Array) -> list[Stroke]:
-        return make_direction_arrow(position, value)
 
 
 class BoneTurning(BoneKind):
@@ -104,4 +97,64 @@ class BoneTurning(BoneKind):
         return turning
 
 
-KINDS = (BonePosition(), BoneVelocity(), BoneDirection(), BoneTurning())
+class FootContact(BoneKind):
+    """How much of the time around each frame a leg stands, 0 to 1."""
+
+    name = "foot_contact"
+    label = "Contact"
+    help = "Whether a foot is on the ground"
+    icon = "SNAP_FACE_CENTER"
+    number = 5
+    is_number = True
+    usual_bones = ("left_foot", "right_foot")
+
+    def compute_now(self, bone: BoneMotion, feature: Feature) -> Array:
+        table, leg = bone.table, bone.find_leg()
+        reach = round(_AROUND * table.fps)
+        window = np.hanning(2 * reach + 3)[1:-1]
+        result = np.empty((len(table.track), 1))
+        for start, stop, loop in zip(table.starts, table.stops, table.loops, strict=True):
+            stands = table.contacts[start:stop, leg].astype(np.float64)
+            padded = np.pad(stands, reach, mode="wrap" if loop else "edge")
+            result[start:stop, 0] = np.convolve(padded, window / window.sum(), mode="valid")
+        return result
+
+
+class FootNextContact(BoneKind):
+    """In how many seconds a leg next touches down, up to two of its usual strides."""
+
+    name = "foot_next_contact"
+    label = "Next Contact"
+    help = "How long until a foot comes down next"
+    icon = "TIME"
+    number = 9
+    is_number = True
+    usual_bones = ("left_foot", "right_foot")
+
+    def compute_now(self, bone: BoneMotion, feature: Feature) -> Array:
+        table, leg = bone.table, bone.find_leg()
+        waits: list[np.ndarray] = []
+        strides: list[np.ndarray] = [np.empty(0)]
+        for start, stop, loop in zip(table.starts, table.stops, table.loops, strict=True):
+            stands = table.contacts[start:stop, leg].astype(bool)
+            before = np.concatenate([stands[-1:] if loop else [True], stands[:-1]])
+            lands = np.flatnonzero(stands & ~before).astype(np.float64)
+            further = lands[:1] + len(stands) if loop else [np.inf]
+            ahead = np.concatenate([lands, further if len(further) else [np.inf]])
+            strides.append(np.diff(ahead[np.isfinite(ahead)]))
+            frames = np.arange(len(stands))
+            waits.append(ahead[np.searchsorted(lands, frames, side="right")] - frames)
+        seconds, known = np.concatenate(waits) / table.fps, np.concatenate(strides) / table.fps
+        finite = seconds[np.isfinite(seconds)]
+        longest = _STRIDES * float(np.median(known)) if len(known) else finite.max(initial=0.0)
+        return np.asarray(np.minimum(seconds, longest))[:, None]
+
+
+KINDS = (
+    BonePosition(),
+    BoneVelocity(),
+    BoneDirection(),
+    BoneTurning(),
+    FootContact(),
+    FootNextContact(),
+)

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from .... import blending
-from ..strokes import Stroke, make_cross
 from .base import Array, BoneKind
 
 if TYPE_CHECKING:
@@ -35,6 +34,7 @@ class FadeKind(BoneKind):
 
     has_times = False
     longest_fade = LONGEST_FADE
+    stroke = "position"
     is_of_moving_pose = True
     usual_time: ClassVar[float]
 
@@ -54,15 +54,9 @@ class FadeKind(BoneKind):
         time = feature.time or self.usual_time
         return self.combine(bone.positions, bone.velocities, time)
 
-    def find_place(self, value: Array, time: float) -> Array:
+    def find_place(self, value: Array, feature: Feature) -> Array:
         """Return where a bone at rest would have a value, in metres."""
-        return value / self.combine(np.ones(1), np.zeros(1), time)
-
-    def make_strokes(self, feature: Feature, value: Array, position: Array) -> list[Stroke]:
-        centre = position.copy()
-        place = self.find_place(value, feature.time or self.usual_time)
-        centre[feature.columns] = place[feature.columns]
-        return make_cross("position", centre)
+        return value / self.combine(np.ones(1), np.zeros(1), feature.time or self.usual_time)
 
 
 class SpringBlend(FadeKind):

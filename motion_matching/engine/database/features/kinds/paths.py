@@ -10,7 +10,7 @@ import numpy as np
 
 from ....maths import planar
 from ..motion_table import MotionTable, sample_track, sample_values
-from ..strokes import Stroke, make_cross, make_direction_arrow, make_velocity_arrow
+from ..strokes import Stroke
 from .base import Array, PathKind
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class PathPosition(PathKind):
     help = "Where the character will be, or was"
     icon = "CURVE_PATH"
     number = 2
-    is_place = True
+    stroke = "position"
 
     def compute_at(self, table: MotionTable, time: float, beyond: str) -> Array:
         there = sample_track(table, time, beyond)
@@ -36,11 +36,6 @@ class PathPosition(PathKind):
 
     def read_goal(self, point: TrajectoryPoint) -> tuple[float, float]:
         return point.x, point.y
-
-    def make_strokes(self, feature: Feature, value: Array, position: Array) -> list[Stroke]:
-        centre = position.copy()
-        centre[feature.columns] = value[feature.columns]
-        return make_cross("trajectory", centre, arms=2)
 
 
 class PathDirection(PathKind):
@@ -51,6 +46,7 @@ class PathDirection(PathKind):
     help = "Where the character will face, or faced"
     icon = "ORIENTATION_GIMBAL"
     number = 3
+    stroke = "direction"
 
     def compute_at(self, table: MotionTable, time: float, beyond: str) -> Array:
         turned = sample_track(table, time, beyond)[:, 2] - table.track[:, 2]
@@ -58,9 +54,6 @@ class PathDirection(PathKind):
 
     def read_goal(self, point: TrajectoryPoint) -> tuple[float, float]:
         return math.sin(point.yaw), -math.cos(point.yaw)
-
-    def make_strokes(self, feature: Feature, value: Array, position: Array) -> list[Stroke]:
-        return make_direction_arrow(position, value)
 
 
 class PathVelocity(PathKind):
@@ -71,6 +64,7 @@ class PathVelocity(PathKind):
     help = "How fast the character will move, or moved"
     icon = "DRIVER"
     number = 4
+    stroke = "velocity"
 
     def compute_at(self, table: MotionTable, time: float, beyond: str) -> Array:
         step = 1.0 / table.fps
@@ -79,9 +73,6 @@ class PathVelocity(PathKind):
 
     def read_goal(self, point: TrajectoryPoint) -> tuple[float, float]:
         return point.vx, point.vy
-
-    def make_strokes(self, feature: Feature, value: Array, position: Array) -> list[Stroke]:
-        return make_velocity_arrow(position, value)
 
 
 class PathHeight(PathKind):
