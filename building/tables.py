@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from motion_matching.engine.database.features import kinds
+from motion_matching.engine.performance import scripts
 from motion_matching.engine.settings import get_descriptions
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -59,10 +60,13 @@ def format_default(value: Any, unit: str) -> str:
     return f"{value:.4g} {unit}" if unit not in ("", "share") else f"{value:.4g}"
 
 
-def make_kind_table() -> str:
-    """Return a Markdown table with a row for each kind of feature."""
-    rows = [f"| `{kind.name}` | *{kind.label}* | {_escape(kind.help)} |" for kind in kinds.KINDS]
-    return "\n".join(["| kind | panel | what it compares |", "|---|---|---|", *rows])
+def make_list_of_kinds(name: str) -> str:
+    """Return a Markdown table with a row for each kind of feature, or for each script."""
+    first, about, found = "script", "what it asks for", dict[str, Any](scripts.SCRIPTS)
+    if name == "FeatureKind":
+        first, about, found = "kind", "what it compares", {k.name: k for k in kinds.KINDS}
+    rows = [f"| `{k}` | *{v.label}* | {_escape(v.help)} |" for k, v in found.items()]
+    return "\n".join([f"| {first} | panel | {about} |", "|---|---|---|", *rows])
 
 
 def fill_tables(text: str) -> str:
@@ -70,8 +74,8 @@ def fill_tables(text: str) -> str:
 
     def fill(match: re.Match[str]) -> str:
         begin, name, end = match.groups()
-        if name == "FeatureKind":
-            table = make_kind_table()
+        if name in ("FeatureKind", "ScriptKind"):
+            table = make_list_of_kinds(name)
         else:
             table = make_table(_find_settings(name)) if name in MODULES else ""
         return f"{begin}\n{table}\n\n{end}" if table else match[0]

@@ -17,6 +17,7 @@ from ...engine.errors import DatabaseError, MotionMatchingError, RigError
 from ...engine.field.field_controller import get_field_controller
 from ...engine.maths.rotations.scalar_quat import Vector
 from ...engine.performance.performance import Performance
+from ...engine.performance.scripts import SCRIPTS
 from ...engine.performance.settings import PerformerSettings
 from ...engine.progress import ReportProgress, map_steps
 from ...engine.takes import takes
@@ -43,13 +44,11 @@ _LONGEST = 3600.0  # seconds that anything else may lead
 class BakePlan:
     """A performance from a `frame` on: a script, or something to move `along`.
 
-    `along` is "script", "curve", "target" or "take", and `label` names the script. With 0
-    `seconds` it lasts as long as it needs.
+    `along` is "script", "curve", "target" or "take". With 0 `seconds` it lasts as long as it needs.
     """
 
     along: str
     script: str
-    label: str
     gait: str
     seconds: float
     seed: int
@@ -76,7 +75,7 @@ class BakePlan:
         intents = (intent._replace(look_at=looks()) for intent in performed.intents)
         performed = replace(performed, start=start.state, intents=tuple(intents))
         part = TakePart(add_obstacles(obj, performed), self.frame)
-        return BakeRequest(f"{self.label} {self.gait.title()}", (part,))
+        return BakeRequest(f"{SCRIPTS[self.script].label} {self.gait.title()}", (part,))
 
     def _lead_steps(
         self, uid: int, database: Database, settings: PerformerSettings, tags: frozenset[str]
