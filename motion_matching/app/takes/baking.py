@@ -29,7 +29,7 @@ from ...scene.reading.moving_pose import PoseReader
 from ...scene.staging import placements
 from ..character.characters import get_armature, get_placement, get_root_target
 from ..controller.training import ChosenMethod
-from ..live import steering
+from ..live.leaders import LEADERS, Leading, check_leader, describe_leader
 from ..property_access import settings_of
 from ..settings import add_obstacles, read_ground
 from ..steps import Steps, run_in_background_steps
@@ -83,8 +83,8 @@ class BakePlan:
         """Perform what a live session with the same input would record from its start."""
         obj = get_armature(uid)
         play = settings_of(obj).play
-        steering.check_leader(play, self.along, "in the panel Takes, or bake a script")
-        name = steering.describe(play, self.along, self.gait)
+        check_leader(play, self.along, "in the panel Takes, or bake a script")
+        name = describe_leader(play, self.along, self.gait)
         start = _read_start(obj, database, self.frame)
         seconds, get_target, limit = self.seconds, None, _LONGEST
         if self.along == "target":
@@ -95,9 +95,8 @@ class BakePlan:
                 seconds = seconds or self._measure_rest_of_scene()
                 get_target = self._sample_target(play.target, seconds, database.fps)
         ground, walls = read_ground(obj)
-        leader = steering.create_leader(
-            play, self.along, self.gait, settings, database.fps, ground, get_target
-        )
+        led = Leading(play, self.gait, settings, database.fps, ground, get_target)
+        leader = LEADERS[self.along].create(led)
         chosen = ChosenMethod.from_object(obj)
         look_at = self._sample_look_at(obj, seconds, database.fps, leader.lead_in)
 

@@ -7,6 +7,7 @@ from typing import Any
 import bpy
 
 from ...app.character.characters import get_active_armature, get_selected_armatures
+from ...app.live.leaders import LEADERS
 from ...app.property_access import settings_of
 from ...app.runtime import runtime
 from ...engine.performance.scripts import SCRIPTS
@@ -69,7 +70,7 @@ class MOTION_MATCHING_PT_takes(StateHeader, ArmaturePanel, bpy.types.Panel):
             column.prop(script, "script")
         else:
             column.prop(settings.play, script.along, text=" ")
-        if script.along != "take":
+        if script.along == "script" or LEADERS[script.along].has_gait:
             column.row().prop(script, "gait", expand=True)
         _draw_start(column, script)
         column.prop(script, "seconds")

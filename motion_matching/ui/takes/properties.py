@@ -8,6 +8,7 @@ from typing import Any
 import bpy
 
 from ... import app
+from ...app.live.leaders import LEADERS
 from ...engine.performance.scripts import SCRIPTS
 from ..base.property_updates import suggest_tags
 from ..base.typed_properties import (
@@ -28,9 +29,7 @@ _SECONDS: Any = {"subtype": "TIME_ABSOLUTE", "unit": "TIME_ABSOLUTE"}
 _SCRIPTS = tuple((name, script.label, script.help) for name, script in SCRIPTS.items())
 ALONGS = (
     ("script", "Script", "One of the standard scripts"),
-    ("curve", "Curve", "Follow a curve object once, from its start to its end"),
-    ("target", "Target", "Go to an object, which may move, and take its facing"),
-    ("take", "Recording", "Repeat the steering of a recording, with its settings and changes"),
+    *((name, kind.label, kind.help) for name, kind in LEADERS.items() if kind.may_bake),
 )
 GAITS = (
     ("walk", "Walk", "At walking speed"),
