@@ -10,6 +10,7 @@ from motion_matching.engine.database.features.kinds import KINDS, find_kind
 from motion_matching.engine.errors import SettingsError
 from motion_matching.engine.insight.frames.feature_strokes import make_strokes
 from tests.demo import load_climbing
+from tests.features import make_feature
 
 # how fast a character goes, whichever way: a kind that is not shipped
 ONE_KIND = '''
@@ -103,18 +104,6 @@ assert row in tables.fill_tables("<!-- table: FeatureKind -->\\n<!-- end of tabl
 """
 
 
-def make_schema_of_all() -> Schema:
-    """Return a feature of every kind."""
-    return Schema(
-        tuple(
-            Feature(kind.name, times=(0.5, 1.0), axes="xy")
-            if kind.is_path
-            else Feature(kind.name, kind.usual_bones[0])
-            for kind in KINDS
-        )
-    )
-
-
 @pytest.mark.slow
 def test_a_kind_in_one_file_is_built_queried_drawn_and_listed(run_in_blender):
     run_in_blender(ONE_KIND + USE)
@@ -126,7 +115,7 @@ def test_files_tell_kinds_apart():
 
 
 def test_every_kind_is_read_back_from_its_preset():
-    schema = make_schema_of_all()
+    schema = Schema(tuple(make_feature(kind.name) for kind in KINDS))
     assert schema_from_dict(schema.to_dict()) == schema
 
 
