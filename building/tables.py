@@ -15,6 +15,8 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
+from motion_matching.engine.database.features import kinds
+from motion_matching.engine.performance import scripts
 from motion_matching.engine.settings import get_descriptions
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
@@ -58,12 +60,24 @@ def format_default(value: Any, unit: str) -> str:
     return f"{value:.4g} {unit}" if unit not in ("", "share") else f"{value:.4g}"
 
 
+def make_list_of_kinds(name: str) -> str:
+    """Return a Markdown table with a row for each kind of feature, or for each script."""
+    first, about, found = "script", "what it asks for", dict[str, Any](scripts.SCRIPTS)
+    if name == "FeatureKind":
+        first, about, found = "kind", "what it compares", {k.name: k for k in kinds.KINDS}
+    rows = [f"| `{k}` | *{v.label}* | {_escape(v.help)} |" for k, v in found.items()]
+    return "\n".join([f"| {first} | panel | {about} |", "|---|---|---|", *rows])
+
+
 def fill_tables(text: str) -> str:
     """Return a page with its tables written anew."""
 
     def fill(match: re.Match[str]) -> str:
         begin, name, end = match.groups()
-        table = make_table(_find_settings(name)) if name in MODULES else ""
+        if name in ("FeatureKind", "ScriptKind"):
+            table = make_list_of_kinds(name)
+        else:
+            table = make_table(_find_settings(name)) if name in MODULES else ""
         return f"{begin}\n{table}\n\n{end}" if table else match[0]
 
     return _TABLE.sub(fill, text)

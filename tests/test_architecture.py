@@ -526,7 +526,11 @@ motion_matching.register()
 motion_matching.unregister()
 new = {name for name in set(sys.modules) - before if name.startswith("motion_matching.")}
 light = {"errors", "lazy", "names", "progress", "settings", "files", "files.file_paths", "files.json_files", "files.presets",
-         "performance", "performance.labels", "performance.published", "performance.settings", "database",
+         "performance", "performance.intent", "performance.labels", "performance.published", "performance.scripts",
+         "performance.settings", "database",
+         "database.features", "database.features.motion_table", "database.features.strokes", "database.features.kinds",
+         *(f"database.features.kinds.{m}" for m in ("base", "bones", "fades", "paths")), "blending", "maths",
+         "maths.planar", "maths.rotations", "maths.rotations.euler", "maths.rotations.quat",
          "database.tags", "database.tags.thresholds", "motion", "motion.rest", "motion.settings", "skeleton",
          "skeleton.bone_names", "retargeting", "retargeting.settings"}
 assert not {name for name in new if name.startswith(("motion_matching.cli", "motion_matching.commands"))}, new

@@ -15,7 +15,6 @@ import numpy as np
 from motion_matching.engine.blending.inertialization import _LEAST_LIMITS
 from motion_matching.engine.control.displacement import FOOT_RADIUS
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.database.features.features import TRAJECTORY_KINDS
 from motion_matching.engine.matching.search import FrameIndex
 from motion_matching.engine.maths import springs
 from motion_matching.engine.maths.planar import wrap
@@ -134,7 +133,7 @@ class NaiveTick:
             now = time
         raw = self.normalization.mean.copy()
         for feature, where in zip(self.schema.features, self.schema.slices, strict=True):
-            if feature.kind in TRAJECTORY_KINDS:
+            if feature.definition.is_path:
                 values = [
                     self._compute_feature(feature.kind, predicted[time])[: len(feature.axes)]
                     for time in feature.times
@@ -142,7 +141,7 @@ class NaiveTick:
                 raw[where] = np.concatenate(values)
         query = self.normalization.apply(raw, self.schema.weights)
         for feature, where in zip(self.schema.features, self.schema.slices, strict=True):
-            if feature.kind not in TRAJECTORY_KINDS:
+            if not feature.definition.is_path:
                 query[where] = self.features[self.frame, where]
         return query
 

@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 
 from motion_matching.engine.database.database import Database, load
-from motion_matching.engine.database.features.features import TRAJECTORY_KINDS
 from motion_matching.engine.errors import DatabaseError
 from motion_matching.engine.matching.differences import make_differences
 from motion_matching.engine.matching.fitted_features import FittedFeatures
@@ -65,7 +64,7 @@ def measure_search_times(database: Database, settings: PerformerSettings) -> Sea
     scale = fitted.normalization.compute_scale(schema.weights)
     features = (fitted.values - fitted.normalization.mean[:, None]) * scale[:, None]
     of_path = np.repeat(
-        [f.kind in TRAJECTORY_KINDS for f in schema.features],
+        [f.definition.is_path for f in schema.features],
         [f.dimensions for f in schema.features],
     )
     allowed = database.find_candidates(settings.end_guard)

@@ -17,7 +17,7 @@ from motion_matching.engine.blending.jump import Jump
 from motion_matching.engine.building import retagging
 from motion_matching.engine.control.rollout import Take
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.database.features.features import BONE_KINDS, load_schema
+from motion_matching.engine.database.features.features import load_schema
 from motion_matching.engine.database.tags.thresholds import PLANT_ANGLE, AutoTagSettings
 from motion_matching.engine.files import presets
 from motion_matching.engine.matching.fitted_features import FittedFeatures
@@ -310,7 +310,7 @@ def compare_bones(
 ) -> np.ndarray:
     """Return what the features of bones cost (J,) between frames."""
     schema, fitted = database.schema, FittedFeatures(database).fit(settings)
-    kinds = [feature.kind in BONE_KINDS for feature in schema.features]
+    kinds = [not feature.definition.is_path for feature in schema.features]
     dims = np.repeat(kinds, [feature.dimensions for feature in schema.features])
     scale = fitted.normalization.compute_scale(schema.weights)[dims, None]
     away = (fitted.values[dims][:, sources] - fitted.values[dims][:, targets]) * scale

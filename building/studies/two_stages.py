@@ -19,7 +19,7 @@ from scipy.spatial import cKDTree
 from building.benchmarks.report import CHECKOUT, describe_machine, format_columns
 from motion_matching.engine.control.method import Goal, Motion
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.database.features.features import TRAJECTORY_KINDS, load_schema
+from motion_matching.engine.database.features.features import load_schema
 from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.engine.performance.settings import PerformerSettings
 from motion_matching.engine.takes import takes
@@ -199,7 +199,7 @@ def compare_searches(method: MotionMatching, noted: Sequence[_Query], nearest: i
 def find_path_columns(method: MotionMatching) -> np.ndarray:
     """Return which numbers (D,) of a query are of the path."""
     schema, varies = method.database.schema, method.features.normalization.varies
-    kinds = [[f.kind in TRAJECTORY_KINDS] * f.dimensions for f in schema.features]
+    kinds = [[f.definition.is_path] * f.dimensions for f in schema.features]
     return np.concatenate(kinds)[varies]
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import bpy
 
 from .. import app, live
+from ..app.live.leaders import LEADERS
 from ..app.preferences import ROOT, TICK_BUDGET, get_preferences
 from ..engine.errors import DatabaseError, SettingsError
 from . import keymaps
@@ -48,7 +49,6 @@ BUTTONS = [
     ("dpleft", "Pad Left", "Left on the directional pad"),
     ("dpright", "Pad Right", "Right on the directional pad"),
 ]
-_STEERED = {"click": "Click on the ground to go there,  "}  # by what steers instead of keys
 _HERE = "in the preferences of the extension"
 # events that are not keys, or that move the view
 _NO_KEY = re.compile(
@@ -366,8 +366,8 @@ def _format_keys(steer: str, *keys: tuple[str, ...]) -> str:
         for action, names in zip(ACTIONS, keys, strict=True)
     }
     commands = f"{first['tag']}: next tag,  {first['record']}: record,  Esc: stop"
-    if steer != "devices":  # whatever leads the character, not keys
-        return f"{_STEERED.get(steer, '')}{commands}"
+    if steer in LEADERS:  # which lead the character, not keys
+        return f"{LEADERS[steer].keys}{commands}"
     directions = " ".join(first[action] for action in ("ahead", "left", "back", "right"))
     return (
         f"{directions}: steer,  {first['run']}: run,  {first['strafe']}: keep facing,  "

@@ -82,8 +82,6 @@ def test_every_class_and_property_has_a_description():
                 assert prop.soft_max <= 36_000, where
                 assert prop.soft_min >= -1000, where
     assert checked > 80
-    assert [name for name, _, _ in takes_properties.SCRIPTS] == list(scripts.NAMES)
-    assert takes_properties.SEEDED == scripts.SEEDED
     assert [name for name, _, _ in takes_properties.GAITS] == list(scripts.GAITS)
 
 

@@ -5,14 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from ...engine.database.features.fade_features import FADE_KINDS
-from ...engine.database.features.features import (
-    TIMED_KINDS,
-    Feature,
-    Schema,
-    load_schema,
-    schema_from_dict,
-)
+from ...engine.database.features.features import Feature, Schema, load_schema, schema_from_dict
+from ...engine.database.features.kinds import find_kind
 from ...engine.errors import SettingsError
 from ...engine.files import json_files, presets
 from .. import property_access
@@ -33,13 +27,14 @@ def get_features_data(features: Any) -> dict[str, Any]:
     entries = []
     for item in features.items:
         entry: dict[str, Any] = {"kind": item.kind, "weight": to_plain_value(item.weight)}
-        if item.kind.startswith("trajectory"):
+        kind = find_kind(item.kind)
+        if kind.is_path:
             entry["times"] = _parse_times(item.times)
         else:
             entry["bone"] = item.bone
-        if item.kind in TIMED_KINDS and (times := _parse_times(item.bone_times)):
-            entry["times"] = times
-        if item.kind in FADE_KINDS and item.time:
+            if kind.has_times and (times := _parse_times(item.bone_times)):
+                entry["times"] = times
+        if kind.longest_fade and item.time:
             entry["time"] = to_plain_value(item.time)
         entries.append(entry | {"axes": item.axes})
     general = {name: getattr(features, name) for name in _GENERAL}
@@ -113,8 +108,8 @@ def compute_weights(features: Any, schema: Schema) -> tuple[float, ...]:
 def has_past(features: Any) -> bool:
     """Return whether any of the features looks back, so that its slider has an effect."""
     return any(
-        "-" in (item.bone_times if item.kind in TIMED_KINDS else item.times)
-        for item in features.items
+        "-" in (item.times if kind.is_path else item.bone_times if kind.has_times else "")
+        for item, kind in ((item, find_kind(item.kind)) for item in features.items)
     )
 
 

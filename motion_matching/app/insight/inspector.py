@@ -17,9 +17,9 @@ import bpy
 from ...engine.blending.transition_cost import format_price
 from ...engine.control.trajectory import TrajectoryPoint
 from ...engine.database.database import Database
+from ...engine.database.features.strokes import Stroke
 from ...engine.errors import MotionMatchingError
 from ...engine.insight.frames import feature_strokes, frame_inspector
-from ...engine.insight.frames.feature_strokes import Stroke
 from ...engine.insight.frames.frame_inspector import FrameInspection
 from ...engine.insight.frames.watching import WatchedTake, watch
 from ...engine.matching.method import MotionMatching

@@ -17,6 +17,7 @@ from ...engine.errors import DatabaseError, MotionMatchingError, RigError
 from ...engine.field.field_controller import get_field_controller
 from ...engine.maths.rotations.scalar_quat import Vector
 from ...engine.performance.performance import Performance
+from ...engine.performance.scripts import SCRIPTS
 from ...engine.performance.settings import PerformerSettings
 from ...engine.progress import ReportProgress, map_steps
 from ...engine.takes import takes
@@ -28,7 +29,7 @@ from ...scene.reading.moving_pose import PoseReader
 from ...scene.staging import placements
 from ..character.characters import get_armature, get_placement, get_root_target
 from ..controller.training import ChosenMethod
-from ..live import steering
+from ..live.leaders import LEADERS, Leading, check_leader, describe_leader
 from ..property_access import settings_of
 from ..settings import add_obstacles, read_ground
 from ..steps import Steps, run_in_background_steps
@@ -43,13 +44,11 @@ _LONGEST = 3600.0  # seconds that anything else may lead
 class BakePlan:
     """A performance from a `frame` on: a script, or something to move `along`.
 
-    `along` is "script", "curve", "target" or "take", and `label` names the script. With 0
-    `seconds` it lasts as long as it needs.
+    `along` is "script", "curve", "target" or "take". With 0 `seconds` it lasts as long as it needs.
     """
 
     along: str
     script: str
-    label: str
     gait: str
     seconds: float
     seed: int
@@ -76,7 +75,7 @@ class BakePlan:
         intents = (intent._replace(look_at=looks()) for intent in performed.intents)
         performed = replace(performed, start=start.state, intents=tuple(intents))
         part = TakePart(add_obstacles(obj, performed), self.frame)
-        return BakeRequest(f"{self.label} {self.gait.title()}", (part,))
+        return BakeRequest(f"{SCRIPTS[self.script].label} {self.gait.title()}", (part,))
 
     def _lead_steps(
         self, uid: int, database: Database, settings: PerformerSettings, tags: frozenset[str]
@@ -84,8 +83,8 @@ class BakePlan:
         """Perform what a live session with the same input would record from its start."""
         obj = get_armature(uid)
         play = settings_of(obj).play
-        steering.check_leader(play, self.along, "in the panel Takes, or bake a script")
-        name = steering.describe(play, self.along, self.gait)
+        check_leader(play, self.along, "in the panel Takes, or bake a script")
+        name = describe_leader(play, self.along, self.gait)
         start = _read_start(obj, database, self.frame)
         seconds, get_target, limit = self.seconds, None, _LONGEST
         if self.along == "target":
@@ -96,9 +95,8 @@ class BakePlan:
                 seconds = seconds or self._measure_rest_of_scene()
                 get_target = self._sample_target(play.target, seconds, database.fps)
         ground, walls = read_ground(obj)
-        leader = steering.create_leader(
-            play, self.along, self.gait, settings, database.fps, ground, get_target
-        )
+        led = Leading(play, self.gait, settings, database.fps, ground, get_target)
+        leader = LEADERS[self.along].create(led)
         chosen = ChosenMethod.from_object(obj)
         look_at = self._sample_look_at(obj, seconds, database.fps, leader.lead_in)
 

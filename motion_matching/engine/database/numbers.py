@@ -71,6 +71,12 @@ class DatabaseNumbers:
     sway: float = tune(
         math.radians(10.0), "rad", "by which hips turn in a step, also straight on: Perry"
     )
+    # how features are drawn
+    arrow_seconds: float = tune(
+        0.2, "s", "an arrow ends where its bone would be then: longer ones cross each other"
+    )
+    direction_length: float = tune(0.3, "m", "of an arrow without a length: a forearm's")
+    cross_size: float = tune(0.06, "m", "of a cross at a place: smaller than a joint")
     # tags and checks
     preference: float = tune(
         -1.0, "1", "the default bias of 'prefer': as a feature that is a standard deviation off"

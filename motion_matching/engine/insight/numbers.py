@@ -55,11 +55,6 @@ class InsightNumbers:
     strand_speed: float = tune(5.0, "m/s", "the lightest colour: a run")
     strand_points: int = tune(11, "1", "of a strand: with ten pieces it is round")
     # frames
-    arrow_seconds: float = tune(
-        0.2, "s", "an arrow ends where its bone would be then: longer ones cross each other"
-    )
-    direction_length: float = tune(0.3, "m", "of an arrow without a length: a forearm's")
-    cross_size: float = tune(0.06, "m", "of a cross at a place: smaller than a joint")
     frames_apart: float = tune(
         1.0 / 3.0,
         "s",

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from ..database.database import Database
-from ..database.features.fade_features import DEFAULT_TIMES, FADE_KINDS, FadeTimes, combine
 from ..database.features.features import Schema, compute_features, compute_normalization
+from ..database.features.kinds.fades import FadeKind
 from ..performance.settings import PerformerSettings
 
 
@@ -22,19 +22,20 @@ class FittedFeatures:
 
     def __init__(self, database: Database) -> None:
         self.values, self.normalization = np.asarray(database.features), database.normalization
-        self._database, self._times = database, DEFAULT_TIMES
+        self._database = database
         pairs = zip(database.schema.features, database.schema.slices, strict=True)
-        self._loose = [(f, rows) for f, rows in pairs if f.kind in FADE_KINDS and not f.time]
+        self._loose = [
+            (feature, kind, rows)
+            for feature, rows in pairs
+            if isinstance(kind := feature.definition, FadeKind) and not feature.time
+        ]
+        self._times = [kind.usual_time for _, kind, _ in self._loose]
         self._motion: np.ndarray | None = None
 
     def fit(self, settings: PerformerSettings) -> FittedFeatures:
         """Return the features for other settings: these, if they do not depend on the change."""
-        times = FadeTimes.from_settings(settings)
-        changed = [
-            number
-            for number, (feature, _) in enumerate(self._loose)
-            if times.get(feature.kind, 0.0) != self._times.get(feature.kind, 0.0)
-        ]
+        times = [kind.read_time(settings) for _, kind, _ in self._loose]
+        changed = [k for k, time in enumerate(times) if time != self._times[k]]
         if not changed:
             return self
         self._get_motion()  # once for all that are fitted
@@ -45,10 +46,9 @@ class FittedFeatures:
         return result
 
     def _fit_feature(self, number: int) -> None:
-        feature, rows = self._loose[number]
+        feature, kind, rows = self._loose[number]
         position, velocity = self._get_motion()[number]
-        time = self._times.get(feature.kind, 0.0)
-        self.values[rows] = combine(feature.kind, position, velocity, time)
+        self.values[rows] = kind.combine(position, velocity, self._times[number])
         used = self._database.playable
         values = self.values[rows][:, used] if used.any() else self.values[rows]
         alone = replace(self._database.schema, features=(feature,))
@@ -65,10 +65,10 @@ class FittedFeatures:
         if self._motion is None:
             features = tuple(
                 replace(feature, kind=kind)
-                for feature, _ in self._loose
+                for feature, _, _ in self._loose
                 for kind in ("bone_position", "bone_velocity")
             )
             self._motion = compute_features(Schema(features), self._database.to_motion_table())
-        sizes = [2 * feature.size for feature, _ in self._loose]
+        sizes = [2 * feature.size for feature, _, _ in self._loose]
         parts = np.split(self._motion, np.cumsum(sizes)[:-1])
         return [part.reshape(2, size // 2, -1) for part, size in zip(parts, sizes, strict=True)]

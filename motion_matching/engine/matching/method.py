@@ -16,7 +16,8 @@ from ..control.life.idling import Idling
 from ..control.method import Candidate, Explanation, Goal, Motion
 from ..control.trajectory import TrajectoryPoint
 from ..database.database import Database
-from ..database.features.features import TRAJECTORY_KINDS, Schema
+from ..database.features.features import Schema
+from ..database.features.kinds.base import PathKind
 from ..database.frame_names import find_frame
 from ..errors import DatabaseError, SettingsError
 from ..facts.avoided_postures import price_frames
@@ -92,7 +93,9 @@ class MotionMatching:
             database.derive(MotionLimits).prepare(),
             database.derive(WalkBearing),
         )
-        self._goal_values, self._goal_dims = _map_goal_dimensions(schema, self.trajectory_times)
+        kinds = dict.fromkeys(feature.definition for feature in schema.features)
+        self._goal_kinds = [kind for kind in kinds if isinstance(kind, PathKind)]
+        self._goal_values, self._goal_dims = _map_goal_dimensions(schema, self._goal_kinds)
         self._settings = settings
         self.features = FittedFeatures(database).fit(settings)
         self._index = self._make_index(settings, self.features)
@@ -564,8 +567,9 @@ class MotionMatching:
 
     def _make_query(self, trajectory: Sequence[TrajectoryPoint], frame: int) -> np.ndarray:
         values: list[float] = []
-        for x, y, yaw, vx, vy, rise in trajectory:
-            values += (x, y, math.sin(yaw), -math.cos(yaw), vx, vy, rise, 0.0)
+        for point in trajectory:
+            for kind in self._goal_kinds:
+                values += kind.read_goal(point)
         goal = np.array(values, np.float32).take(self._goal_pick)
         goal -= self._goal_mean
         goal *= self._goal_scale
@@ -740,17 +744,19 @@ def _measure_footing(database: Database) -> list[Footing | None] | None:
     return [Footing(tuple(feet), rate) if climbs else None for feet, rate, climbs in rows]
 
 
-def _map_goal_dimensions(schema: Schema, times: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
+def _map_goal_dimensions(
+    schema: Schema, kinds: Sequence[PathKind]
+) -> tuple[np.ndarray, np.ndarray]:
     """Return which values of a trajectory enter a query, and the dimension that each goes to.
 
-    Each point has eight: position, direction, velocity, and how far the ground rises until there,
-    with a zero. The third axis of a feature is zero.
+    Each point has two of each kind. The third axis of a feature is zero.
     """
-    values, dims = [], []
+    values, dims, times = [], [], schema.trajectory_times
     for feature, dimensions in zip(schema.features, schema.slices, strict=True):
-        if feature.kind in TRAJECTORY_KINDS:
+        kind = feature.definition
+        if isinstance(kind, PathKind):
             for k, t in enumerate(feature.times):
-                value = 8 * times.index(t) + 2 * TRAJECTORY_KINDS.index(feature.kind)
+                value = 2 * (len(kinds) * times.index(t) + kinds.index(kind))
                 first = dimensions.start + k * feature.size
                 on_ground = [axis for axis in feature.columns if axis < 2]
                 values += [value + axis for axis in on_ground]

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from ..database.database import Database
-from ..database.features.fade_features import FADE_KINDS
 from ..database.features.features import compute_features
+from ..database.features.kinds.fades import FadeKind
 from ..database.features.motion_table import MotionTable
 from ..maths.rotations import quat
 from ..performance.start_state import MovingPose
@@ -32,11 +32,13 @@ def find_like(database: Database, state: MovingPose, allowed: np.ndarray) -> np.
     body = db.skeleton, db.roles, db.fps
     table = MotionTable(*body, local[..., :3], local[..., 3:], track, *ends, unknown)
     values = compute_features(db.schema, table)[:, 2]
-    rates = ("bone_velocity", "bone_angular_velocity", *FADE_KINDS)
-    counted = ("bone_position", *(rates if is_known else ()))
+    counted = [
+        kind.is_of_moving_pose if is_known else kind.is_of_pose
+        for kind in (feature.definition for feature in db.schema.features)
+    ]
     known = [
-        np.full(feature.size, feature.kind in counted and time == 0.0)
-        for feature in db.schema.features
+        np.full(feature.size, counts and time == 0.0)
+        for feature, counts in zip(db.schema.features, counted, strict=True)
         for time in feature.times or (0.0,)
     ]
     dims = np.flatnonzero(np.concatenate(known) & db.normalization.varies)
@@ -71,11 +73,11 @@ def compare_bodies(
 def _compare_positions(database: Database) -> Database:
     """Return a database whose features do without velocities where these are a part of them."""
     schema = database.schema
-    if not any(feature.kind in FADE_KINDS for feature in schema.features):
+    if not any(isinstance(feature.definition, FadeKind) for feature in schema.features):
         return database
     positions = tuple(
         replace(feature, kind="bone_position", time=0.0)
         for feature in schema.features
-        if feature.kind in ("bone_position", *FADE_KINDS)
+        if feature.definition.is_of_pose or isinstance(feature.definition, FadeKind)
     )
     return database.with_schema(replace(schema, features=positions))

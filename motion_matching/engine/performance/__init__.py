@@ -1,3 +1,10 @@
 """What a performer is asked to do: intents, scripts, settings, labels, and where it starts."""
 
-__all__ = ("intent", "labels", "performance", "published", "scripts", "settings", "start_state")
+from typing import TYPE_CHECKING
+
+from ..lazy import load_on_use
+
+if TYPE_CHECKING:
+    from . import intent, labels, performance, published, scripts, settings, start_state
+else:
+    __getattr__ = load_on_use(__name__)

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from .. import files, performance
 from ..errors import SettingsError
-from ..files.array_files import fits_shape
 from .intent import Intent
-from .performance import LARGEST_ANGLE, LONGEST_TAKE, Performance
 from .settings import LARGEST_SPEED, Speeds
+
+if TYPE_CHECKING:
+    from .performance import Performance
 
 _LEAD_IN = 1.0  # seconds of standing before a script moves
 _STOP = 1.5  # seconds in which the character comes to rest at the end of a whole script
@@ -30,6 +33,10 @@ def _compute_lap(speeds: Speeds) -> float:
     """Return the seconds of one circle of the figure eight."""
     radius = 1.5 * max(speeds.forward, 1.0)
     return 2 * math.pi * radius / max(speeds.forward, _SLOWEST)
+
+
+def _measure_laps(speeds: Speeds) -> float:
+    return 2 * _compute_lap(speeds)
 
 
 def _steer_figure_eight(t: float, speeds: Speeds) -> Steering:
@@ -60,20 +67,6 @@ def _steer_strafe_circle(t: float, speeds: Speeds) -> Steering:
     return _compute_move(2 * math.pi * t / 16.0), 0.0
 
 
-class _Script(NamedTuple):
-    """What a script asks for at a time, and the seconds of movement after which it is whole."""
-
-    steer: Callable[[float, Speeds], Steering]
-    measure: Callable[[Speeds], float]
-
-
-_SCRIPTS: dict[str, _Script] = {
-    "figure_eight": _Script(_steer_figure_eight, lambda speeds: 2 * _compute_lap(speeds)),
-    "square": _Script(_steer_square, lambda _: 12.0),
-    "stop_and_go": _Script(_steer_stop_and_go, lambda _: 20.0),
-    "flips": _Script(_steer_flips, lambda _: 12.0),
-    "strafe_circle": _Script(_steer_strafe_circle, lambda _: 16.0),
-}
 GAITS = {"walk": 0.0, "run": 1.0}
 
 
@@ -112,14 +105,64 @@ def _draw_pushes(gait: str, speeds: Speeds, rng: np.random.Generator) -> Drawn:
         yield ahead._replace(push=(x, y)), 0.0  # for one tick
 
 
-# what scripts drawn from a seed ask for, one after the other, and for how many seconds
-_SEEDED: dict[str, Callable[[str, Speeds, np.random.Generator], Drawn]] = {
-    "random": _draw_random,
-    "turns": _draw_turns,
-    "pushes": _draw_pushes,
-}
-SEEDED = tuple(_SEEDED)
-NAMES = (*_SCRIPTS, *SEEDED)
+class ScriptKind(NamedTuple):
+    """A standard performance, with its words in the panel and the manual.
+
+    It either steers by the time in seconds, or is drawn from a seed. `measure` returns the seconds
+    of movement after which it is whole.
+    """
+
+    label: str
+    help: str
+    steer: Callable[[float, Speeds], Steering] | None = None
+    measure: Callable[[Speeds], float] = lambda _: _SEEDED_LENGTH
+    draw: Callable[[str, Speeds, np.random.Generator], Drawn] | None = None
+
+
+# by name; Blender files store the place, so further ones come last
+SCRIPTS: MappingProxyType[str, ScriptKind] = MappingProxyType(
+    {
+        "figure_eight": ScriptKind(
+            "Figure Eight", "Two circles, one in each direction", _steer_figure_eight, _measure_laps
+        ),
+        "square": ScriptKind(
+            "Square", "A quarter turn every three seconds", _steer_square, lambda _: 12.0
+        ),
+        "stop_and_go": ScriptKind(
+            "Stop and Go",
+            "Three seconds of moving in a new direction, two of standing",
+            _steer_stop_and_go,
+            lambda _: 20.0,
+        ),
+        "flips": ScriptKind(
+            "Flips", "A turn straight back every three seconds", _steer_flips, lambda _: 12.0
+        ),
+        "strafe_circle": ScriptKind(
+            "Strafe Circle",
+            "A full circle in sixteen seconds while facing one way",
+            _steer_strafe_circle,
+            lambda _: 16.0,
+        ),
+        "random": ScriptKind(
+            "Random",
+            "A new direction every few seconds, now and then slower, still, or facing elsewhere",
+            draw=_draw_random,
+        ),
+        "turns": ScriptKind(
+            "Turns",
+            "Turns by 90° to 180°, to either side, every two to four seconds",
+            draw=_draw_turns,
+        ),
+        "pushes": ScriptKind(
+            "Pushes",
+            "Straight ahead, pushed to any side every few seconds, as hard as the character is "
+            "fast",
+            draw=_draw_pushes,
+        ),
+    }
+)
+NAMES = tuple(SCRIPTS)
+SEEDED = tuple(name for name, script in SCRIPTS.items() if script.draw)
 UNDISTURBED = tuple(name for name in NAMES if name != "pushes")
 
 
@@ -138,44 +181,41 @@ def build_script(
     With 0 `seconds`, it is as long as the whole script needs, which ends at rest.
     Raises SettingsError for unknown names and for a length out of its limits.
     """
-    if name not in NAMES:
+    script = SCRIPTS.get(name)
+    if script is None:
         known = ", ".join(NAMES)
         raise SettingsError(
             f"There is no script '{name}'; use one of {known} or a recorded performance."
         )
     if gait not in GAITS:
         raise SettingsError(f"There is no gait '{gait}'; use one of {', '.join(GAITS)}.")
-    if not 0 <= seconds <= LONGEST_TAKE:
+    longest = performance.performance.LONGEST_TAKE
+    if not 0 <= seconds <= longest:
         raise SettingsError(
             f"A take of {seconds} seconds cannot be made; give a length above zero, and up to "
-            f"{LONGEST_TAKE:g}, or 0 for the whole script."
+            f"{longest:g}, or 0 for the whole script."
         )
     speeds = run if gait == "run" else walk
-    end = math.inf if seconds else _measure_script(name, speeds)
-    seconds = seconds or min(_LEAD_IN + end + _STOP, LONGEST_TAKE)
+    end = math.inf if seconds else script.measure(speeds)
+    seconds = seconds or min(_LEAD_IN + end + _STOP, longest)
     count = max(round(seconds * fps), 1)
-    if name in _SEEDED:
+    if script.draw:
         intents = [Intent()] * round(_LEAD_IN * fps)
-        for intent, held in _SEEDED[name](gait, speeds, np.random.default_rng(seed)):
+        for intent, held in script.draw(gait, speeds, np.random.default_rng(seed)):
             intents += [intent] * max(round(held * fps), 1)
             if len(intents) >= count:
                 break
         intents = intents[:count]
         rest = math.ceil(min((_LEAD_IN + end) * fps, count))
         intents[rest:] = [Intent()] * (count - rest)
-    else:
+    elif script.steer:
         intents = []
         for i in range(count):
             t = i / fps - _LEAD_IN
             is_moving = 0 <= t < end
-            move, facing = _SCRIPTS[name].steer(t, speeds) if is_moving else ((0.0, 0.0), None)
+            move, facing = script.steer(t, speeds) if is_moving else ((0.0, 0.0), None)
             intents.append(Intent(move=move, facing=facing, gait=GAITS[gait]))
-    return Performance(f"{name} {gait}", fps, tuple(intents), seed=seed)
-
-
-def _measure_script(name: str, speeds: Speeds) -> float:
-    """Return the seconds after its lead-in in which a script moves, to be whole."""
-    return _SEEDED_LENGTH if name in _SEEDED else _SCRIPTS[name].measure(speeds)
+    return performance.performance.Performance(f"{name} {gait}", fps, tuple(intents), seed=seed)
 
 
 def build_from_arrays(
@@ -196,7 +236,9 @@ def build_from_arrays(
     gaits = gaits if gaits.ndim else np.broadcast_to(gaits, count)
     _check_array("gaits", gaits, count, 1.0)
     yaws = _to_numbers("facings", np.full(count, np.nan) if facings is None else facings)
-    _check_array("facings", np.where(np.isnan(yaws), 0.0, yaws), count, LARGEST_ANGLE)
+    _check_array(
+        "facings", np.where(np.isnan(yaws), 0.0, yaws), count, performance.performance.LARGEST_ANGLE
+    )
     if not 0 < fps < np.inf or gaits.min(initial=0.0) < 0:
         raise SettingsError(
             f"The arrays need a rate above zero, not {fps}, and gaits from 0 (walk) to 1 (run)."
@@ -207,12 +249,12 @@ def build_from_arrays(
             velocities.tolist(), yaws.tolist(), gaits.tolist(), strict=True
         )
     ]
-    return Performance(name, fps, tuple(intents))
+    return performance.performance.Performance(name, fps, tuple(intents))
 
 
 def _check_array(name: str, array: np.ndarray, shape: tuple[int | None, ...], limit: float) -> None:
     """Raise SettingsError unless an array has this shape, and finite numbers within limits."""
-    fits = fits_shape(array, shape) and len(array)
+    fits = files.array_files.fits_shape(array, shape) and len(array)
     if not fits or not np.isfinite(array).all() or np.abs(array).max() > limit:
         expected = ", ".join("ticks" if size is None else str(size) for size in shape)
         raise SettingsError(

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 import bpy
 
 from ... import app
 from ...app.character.characters import get_active_settings
 from ...app.property_access import ActiveItem, get_active
+from ...engine.database.features.kinds import KINDS as FEATURE_KINDS
+from ...engine.database.features.kinds import find_kind
 from ...engine.errors import SettingsError
 from ..base.operator_base import CHARACTER_ALSO_LIVE, MoveOperator, Operator, n_
 from ..base.panel_base import set_options
 from ..base.typed_properties import choice, text
-from .properties import (
-    AHEAD,
-    BEHIND,
-    KINDS,
-    MotionMatchingFeatures,
-    get_title,
-    has_contact,
-    may_have_times,
-)
-
-# the first that is missing is added
-_DEFAULT_ROLES = ("left_foot", "right_foot", "hips", "head", "left_toe", "right_toe")
+from .properties import AHEAD, BEHIND, KINDS, MotionMatchingFeatures, get_title
 
 
 def has_feature(context: bpy.types.Context) -> str:
@@ -72,13 +65,15 @@ class MOTION_MATCHING_OT_add_feature(Operator, bpy.types.Operator):
         present = {(item.kind, item.bone) for item in features.items}
         item = app.property_access.add(features.items, self.kind)
         item.kind = self.kind
-        if self.kind.startswith("trajectory"):
-            item.bone, item.times, item.axes = "", self.times or AHEAD, "xy"
+        kind = find_kind(self.kind)
+        item.axes = kind.axes[0]
+        if kind.is_path:
+            item.bone, item.times = "", self.times or AHEAD
         else:
-            roles = _DEFAULT_ROLES[:2] if has_contact(item) else _DEFAULT_ROLES
+            roles = kind.usual_bones
             missing = (role for role in roles if (self.kind, role) not in present)
-            item.bone, item.times, item.axes = self.bone or next(missing, roles[0]), "", "xyz"
-            item.bone_times = self.times if may_have_times(item) else ""
+            item.bone, item.times = self.bone or next(missing, roles[0]), ""
+            item.bone_times = self.times if kind.has_times else ""
         features.items.move(len(features.items) - 1, index)
         features.index = index
         _finish_edit(features)
@@ -121,10 +116,10 @@ class MOTION_MATCHING_MT_add_feature(bpy.types.Menu):
 
     def draw(self, context: bpy.types.Context) -> None:
         for times, suffix in (("", ""), (AHEAD, " Ahead"), (BEHIND, " Behind")):
-            for kind, name, _, icon, _ in KINDS:
-                if kind.startswith("trajectory") == bool(times):
-                    add = MOTION_MATCHING_OT_add_feature.bl_idname
-                    button = self.layout.operator(add, text=f"{name}{suffix}", icon=icon)
-                    set_options(button, kind=kind, times=times)
+            for kind in FEATURE_KINDS:
+                if kind.is_path == bool(times):
+                    add, icon = MOTION_MATCHING_OT_add_feature.bl_idname, cast(Any, kind.icon)
+                    button = self.layout.operator(add, text=f"{kind.label}{suffix}", icon=icon)
+                    set_options(button, kind=kind.name, times=times)
             if suffix != " Behind":
                 self.layout.separator()

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 import bpy
 
 from ... import app
 from ...app.property_access import get_active, is_changed
 from ...app.runtime import runtime
+from ...engine.database.features.kinds import find_kind
+from ...engine.database.features.kinds.paths import HEIGHT
 from ..base.panel_base import (
     AdvancedPanel,
     DatabasePanel,
@@ -23,17 +25,7 @@ from ..base.panel_base import (
     split_layout,
 )
 from ..properties import MotionMatchingSettings
-from .properties import (
-    HEIGHT,
-    ICONS,
-    MotionMatchingFeature,
-    MotionMatchingFeatures,
-    fades,
-    get_title,
-    has_axes,
-    is_trajectory,
-    may_have_times,
-)
+from .properties import MotionMatchingFeature, MotionMatchingFeatures, get_title
 
 _SETTINGS = MotionMatchingFeatures.__annotations__.keys() - {"items", "index", "preset"}
 
@@ -43,19 +35,20 @@ class MOTION_MATCHING_UL_features(List, bpy.types.UIList):
 
     def draw_row(self, layout: bpy.types.UILayout, item: MotionMatchingFeature) -> None:
         split = layout.split(factor=0.68)
-        split.label(text=get_title(item), icon=ICONS[item.kind])
+        icon: Any = find_kind(item.kind).icon
+        split.label(text=get_title(item), icon=icon)
         split.prop(item, "weight", text="", slider=True)
 
 
 def _draw_height(layout: bpy.types.UILayout, obj: bpy.types.Object, features: Any) -> None:
     """Offer to list the feature that clips on slopes and stairs bring along, for its weight."""
-    is_listed = any(item.kind == HEIGHT for item in features.items)
+    is_listed = any(item.kind == HEIGHT.name for item in features.items)
     if is_listed or not app.database.status.get_status(obj).has_heights:
         return
     draw_wrapped_text(layout, "Clips on slopes are also compared by Height", "INFO")
-    name = "motion_matching.add_feature"
-    button = layout.operator(name, text="Adjust Height", icon=ICONS[HEIGHT])
-    set_options(button, kind=HEIGHT)
+    name, icon = "motion_matching.add_feature", cast(Any, HEIGHT.icon)
+    button = layout.operator(name, text="Adjust Height", icon=icon)
+    set_options(button, kind=HEIGHT.name)
 
 
 class MOTION_MATCHING_PT_features(StateHeader, AdvancedPanel, DatabasePanel, bpy.types.Panel):
@@ -99,13 +92,14 @@ class MOTION_MATCHING_PT_features(StateHeader, AdvancedPanel, DatabasePanel, bpy
         column = split_layout(layout)
         item = get_active(features.items, features.index)
         if item is not None:
+            kind = find_kind(item.kind)
             column.prop(item, "kind")
-            column.prop(item, "times" if is_trajectory(item) else "bone")
-            if may_have_times(item):
+            column.prop(item, "times" if kind.is_path else "bone")
+            if kind.has_times and not kind.is_path:
                 column.prop(item, "bone_times")
-            if has_axes(item):
+            if not kind.is_number:
                 column.prop(item, "axes")
-            if fades(item):
+            if kind.longest_fade:
                 column.prop(item, "time")
         column = split_layout(layout)
         column.prop(features, "normalization")

@@ -8,6 +8,8 @@ import bpy
 
 from ... import app
 from ...app.property_access import armature_of, settings_of
+from ...engine.database.features.kinds import KINDS as FEATURE_KINDS
+from ...engine.database.features.kinds import find_kind
 from ...engine.skeleton.bone_names import ROLES
 from ..base.property_updates import apply_weights, invalidate_status
 from ..base.typed_properties import (
@@ -23,37 +25,7 @@ from ..base.typed_properties import (
 )
 
 AHEAD, BEHIND = "0.3333333333, 0.6666666667, 1", "-0.3333333333, -0.6666666667, -1"  # seconds
-_FACING = "Where the character will face, or faced"
-_BLENDED = "Where a bone is and how fast it moves at once: how far a {} blends it after a jump"
-KINDS: Any = (
-    ("bone_position", "Position", "Where a bone is, relative to the character", "BONE_DATA", 0),
-    ("bone_velocity", "Velocity", "How fast a bone moves, and in which direction", "FORCE_WIND", 1),
-    ("bone_direction", "Direction", "Which way a bone faces", "EMPTY_SINGLE_ARROW", 10),
-    (
-        "bone_angular_velocity",
-        "Turning",
-        "How fast a bone turns, and about which axis",
-        "DRIVER_ROTATIONAL_DIFFERENCE",
-        8,
-    ),
-    ("bone_spring", "Spring Blend", _BLENDED.format("spring"), "IPO_ELASTIC", 6),
-    ("bone_cubic", "Cubic Blend", _BLENDED.format("cubic"), "IPO_CUBIC", 7),
-    ("foot_contact", "Contact", "Whether a foot is on the ground", "SNAP_FACE_CENTER", 5),
-    ("foot_next_contact", "Next Contact", "How long until a foot comes down next", "TIME", 9),
-    ("trajectory_position", "Path", "Where the character will be, or was", "CURVE_PATH", 2),
-    ("trajectory_direction", "Facing", _FACING, "ORIENTATION_GIMBAL", 3),
-    ("trajectory_velocity", "Speed", "How fast the character will move, or moved", "DRIVER", 4),
-    (
-        "trajectory_height",
-        "Height",
-        "Rise of the ground up to that time, from clips on slopes and stairs",
-        "RNDCURVE",
-        11,
-    ),
-)
-HEIGHT = "trajectory_height"  # the kind that a build adds for clips that climb
-ICONS: Any = {kind: icon for kind, _, _, icon, _ in KINDS}
-_NAMES = {kind: name for kind, name, *_ in KINDS}
+KINDS: Any = tuple((k.name, k.label, k.help, k.icon, k.number) for k in FEATURE_KINDS)
 _AXES = (  # files know them by their order
     ("xyz", "All", "All three directions"),
     ("xy", "Ground", "Along the ground, without the height"),
@@ -63,7 +35,6 @@ _AXES = (  # files know them by their order
     ("xz", "Side and Height", "To the side, and up and down; for bones"),
     ("yz", "Ahead and Height", "Ahead or back, and up and down; for bones"),
 )
-_HIGH = ("z", "xz", "yz")  # which a path does not have
 _NORMALIZATIONS = (
     ("feature", "By Feature", "Divide all numbers of a feature by their average deviation"),
     ("dimension", "By Number", "Divide each number by its own deviation"),
@@ -102,12 +73,13 @@ def _change_weight(self: MotionMatchingFeature, context: bpy.types.Context) -> N
 
 def _change_kind(self: MotionMatchingFeature, context: bpy.types.Context) -> None:
     """Give a feature of another kind the bone or the times that it needs."""
-    if has_contact(self) and (self.times or not self.bone or self.bone == "hips"):
-        self.bone, self.times, self.axes = "left_foot", "", "xyz"
-    elif is_trajectory(self) and (not self.times or self.axes in _HIGH):
-        self.bone, self.times, self.axes = "", self.times or AHEAD, "xy"
-    elif not is_trajectory(self) and not self.bone:
-        self.bone, self.times, self.axes = "hips", "", "xyz"
+    kind = find_kind(self.kind)
+    if kind.is_path:
+        if not self.times or self.axes not in kind.axes:
+            self.bone, self.times, self.axes = "", self.times or AHEAD, kind.axes[0]
+    elif not self.bone or (self.bone == "hips" and "hips" not in kind.usual_bones):
+        usual = "hips" if "hips" in kind.usual_bones else kind.usual_bones[0]
+        self.bone, self.times, self.axes = usual, "", kind.axes[0]
     _clear_preset(self, context)
 
 
@@ -163,44 +135,20 @@ class MotionMatchingFeature(bpy.types.PropertyGroup):
     )
 
 
-def is_trajectory(feature: MotionMatchingFeature) -> bool:
-    """Tell whether a feature describes the path. As a method, this would crash Blender 4.2."""
-    return feature.kind.startswith("trajectory")
-
-
-def has_contact(feature: MotionMatchingFeature) -> bool:
-    """Tell whether a feature is of a foot's contacts, which have no axes."""
-    return feature.kind.startswith("foot")
-
-
-def has_axes(feature: MotionMatchingFeature) -> bool:
-    """Tell whether a feature is more than one number."""
-    return not has_contact(feature) and feature.kind != HEIGHT
-
-
-def may_have_times(feature: MotionMatchingFeature) -> bool:
-    """Tell whether a feature is of a bone at any times."""
-    return not is_trajectory(feature) and not fades(feature)
-
-
-def fades(feature: MotionMatchingFeature) -> bool:
-    """Tell whether a feature depends on the time in which a jump fades."""
-    return feature.kind in ("bone_spring", "bone_cubic")
-
-
 def get_title(feature: MotionMatchingFeature) -> str:
     """Return the title of a feature in the list."""
-    if is_trajectory(feature):
-        return f"{_NAMES[feature.kind]} {_shorten_times(feature.times)}"
+    kind = find_kind(feature.kind)
+    if kind.is_path:
+        return f"{kind.label} {_shorten_times(feature.times)}"
     title = format_kind(feature.kind, feature.bone)
-    if may_have_times(feature) and feature.bone_times:
+    if kind.has_times and feature.bone_times:
         return f"{title} {_shorten_times(feature.bone_times)}"
     return title
 
 
 def format_kind(kind: str, bone: str) -> str:
     """Return a kind of feature in words, after its bone if it has one: 'Left Foot Position'."""
-    return f"{bone.replace('_', ' ').title()} {_NAMES[kind]}".strip()
+    return f"{bone.replace('_', ' ').title()} {find_kind(kind).label}".strip()
 
 
 def _shorten_times(times: str) -> str:

@@ -175,7 +175,7 @@ session and restores the previous state"""
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         obj = get_active_armature(context)
-        app.live.steering.check(settings_of(obj).play)
+        app.live.leaders.check_steering(settings_of(obj).play)
         self._ready: Ready | None = yield from app.live.performing.prepare_steps(obj)
         return ""
 
@@ -200,7 +200,7 @@ database. A recording becomes a moving empty, to compare takes with or to steer 
     bl_options = {"UNDO"}
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
-        app.live.steering.check(get_active_settings(context).play)
+        app.live.leaders.check_steering(get_active_settings(context).play)
         yield self.bl_label, 1.0
         return ""
 

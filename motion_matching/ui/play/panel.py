@@ -7,6 +7,7 @@ from typing import Any
 import bpy
 
 from ... import app, engine
+from ...app.live.leaders import LEADERS
 from ...app.preferences import shows_advanced
 from ...app.property_access import armature_of, settings_of
 from ...app.runtime import runtime
@@ -46,9 +47,10 @@ class MOTION_MATCHING_PT_play(StateHeader, ArmaturePanel, bpy.types.Panel):
             draw_wrapped_text(layout, driven, "CON_ARMATURE")
         column = split_layout(layout)
         column.prop(play, "steer")
-        if play.steer in ("curve", "target", "take"):
+        kind = LEADERS.get(play.steer)
+        if kind and kind.missing:
             column.prop(play, play.steer, text=" ")
-        if play.steer in ("curve", "target", "click"):
+        if kind and kind.has_gait:
             column.row().prop(play, "gait", expand=True)
         # below, because it takes more or fewer lines for each way of steering
         draw_wrapped_text(layout, preferences.describe_keys(play.steer), "INFO")

@@ -7,6 +7,7 @@ from typing import Any
 import bpy
 
 from ... import scene
+from ...app.live.leaders import LEADERS
 from ..base.typed_properties import choice, number, pointer, settings_group, switch, text
 from ..takes.properties import GAITS, tags_text
 from .layers import Layers
@@ -14,10 +15,7 @@ from .layers import Layers
 _PUSH: Any = {"min": 0.1, "max": 20.0, "soft_max": 5.0, "precision": 1, "unit": "VELOCITY"}
 _STEERS = (
     ("devices", "Keys and Gamepad", "You steer"),
-    ("curve", "Curve", "Follow a curve object, once, or repeatedly if it is closed"),
-    ("target", "Target", "Go to an object, which may move, and take its facing"),
-    ("take", "Recording", "Repeat the steering of a recording, with its settings and changes"),
-    ("click", "Click to Go", "Go where you click on the ground in the 3D Viewport"),
+    *((name, kind.label, kind.help) for name, kind in LEADERS.items()),
 )
 _MODES = (
     ("new", "New Take", "A new action, from the current frame on"),

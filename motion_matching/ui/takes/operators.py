@@ -41,7 +41,7 @@ from ..base.operator_base import (
 )
 from ..base.panel_base import format_count
 from ..base.typed_properties import choice, integer, switch, text
-from .properties import ALONGS, SCRIPTS, Script
+from .properties import ALONGS, Script
 
 if TYPE_CHECKING:
     from ...engine.database.database import Database
@@ -116,10 +116,8 @@ class _BakeOperator(Script, SteppedOperator):
 
 def make_plan(script: Any, along: str, frame: int) -> app.takes.baking.BakePlan:
     """Return what a script, or an operator's options, asks for from a frame on."""
-    label = next(label for name, label, _ in SCRIPTS if name == script.script)
-    plan = app.takes.baking.BakePlan
     how = script.gait, script.seconds, script.seed, script.tags
-    return plan(along, script.script, label, *how, frame)
+    return app.takes.baking.BakePlan(along, script.script, *how, frame)
 
 
 class MOTION_MATCHING_OT_bake_script(_BakeOperator, bpy.types.Operator):

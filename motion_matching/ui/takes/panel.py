@@ -7,8 +7,10 @@ from typing import Any
 import bpy
 
 from ...app.character.characters import get_active_armature, get_selected_armatures
+from ...app.live.leaders import LEADERS
 from ...app.property_access import settings_of
 from ...app.runtime import runtime
+from ...engine.performance.scripts import SCRIPTS
 from ..base.panel_base import (
     ArmaturePanel,
     List,
@@ -23,7 +25,7 @@ from ..base.panel_base import (
     split_layout,
 )
 from ..properties import MotionMatchingSettings
-from .properties import SEEDED, MotionMatchingScript, MotionMatchingTake, Script
+from .properties import MotionMatchingScript, MotionMatchingTake, Script
 
 
 class MOTION_MATCHING_UL_takes(List, bpy.types.UIList):
@@ -68,11 +70,11 @@ class MOTION_MATCHING_PT_takes(StateHeader, ArmaturePanel, bpy.types.Panel):
             column.prop(script, "script")
         else:
             column.prop(settings.play, script.along, text=" ")
-        if script.along != "take":
+        if script.along == "script" or LEADERS[script.along].has_gait:
             column.row().prop(script, "gait", expand=True)
         _draw_start(column, script)
         column.prop(script, "seconds")
-        if script.along == "script" and script.script in SEEDED:
+        if script.along == "script" and SCRIPTS[script.script].draw:
             column.prop(script, "seed")
         column.prop(script, "tags")
         if settings.takes:

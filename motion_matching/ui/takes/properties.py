@@ -8,6 +8,8 @@ from typing import Any
 import bpy
 
 from ... import app
+from ...app.live.leaders import LEADERS
+from ...engine.performance.scripts import SCRIPTS
 from ..base.property_updates import suggest_tags
 from ..base.typed_properties import (
     choice,
@@ -24,30 +26,10 @@ from ..base.whole_names import Named, named_by
 _LENGTH: Any = {"min": 0.0, "max": 36_000.0, "soft_max": 120.0}
 _FRAME: Any = {"min": -1_048_574, "max": 1_048_574, "soft_min": 0, "soft_max": 10_000}
 _SECONDS: Any = {"subtype": "TIME_ABSOLUTE", "unit": "TIME_ABSOLUTE"}
-SCRIPTS = (
-    ("figure_eight", "Figure Eight", "Two circles, one in each direction"),
-    ("square", "Square", "A quarter turn every three seconds"),
-    ("stop_and_go", "Stop and Go", "Three seconds of moving in a new direction, two of standing"),
-    ("flips", "Flips", "A turn straight back every three seconds"),
-    ("strafe_circle", "Strafe Circle", "A full circle in sixteen seconds while facing one way"),
-    (
-        "random",
-        "Random",
-        "A new direction every few seconds, now and then slower, still, or facing elsewhere",
-    ),
-    ("turns", "Turns", "Turns by 90° to 180°, to either side, every two to four seconds"),
-    (
-        "pushes",
-        "Pushes",
-        "Straight ahead, pushed to any side every few seconds, as hard as the character is fast",
-    ),
-)
-SEEDED = ("random", "turns", "pushes")
+_SCRIPTS = tuple((name, script.label, script.help) for name, script in SCRIPTS.items())
 ALONGS = (
     ("script", "Script", "One of the standard scripts"),
-    ("curve", "Curve", "Follow a curve object once, from its start to its end"),
-    ("target", "Target", "Go to an object, which may move, and take its facing"),
-    ("take", "Recording", "Repeat the steering of a recording, with its settings and changes"),
+    *((name, kind.label, kind.help) for name, kind in LEADERS.items() if kind.may_bake),
 )
 GAITS = (
     ("walk", "Walk", "At walking speed"),
@@ -89,7 +71,7 @@ def tags_text(label: str, help: str) -> str:
 class Script:
     """A script to bake; a mixin of the character's settings and of the operator."""
 
-    script: str = choice("figure_eight", "Script", "What to perform", SCRIPTS)
+    script: str = choice("figure_eight", "Script", "What to perform", _SCRIPTS)
     gait: str = choice("walk", "Gait", "Gait of the performance", GAITS)
     seconds: float = number(
         0.0,

@@ -10,7 +10,7 @@ import pytest
 
 from motion_matching.app.controller import features as feature_list
 from motion_matching.app.insight import data_insight
-from motion_matching.app.live import host, performing, steering, tuning
+from motion_matching.app.live import host, leaders, performing, steering, tuning
 from motion_matching.app.runtime import runtime
 from motion_matching.app.takes import recordings
 from motion_matching.engine.control import rollout
@@ -311,7 +311,7 @@ def test_a_take_replays_from_its_start_with_any_features() -> None:
     scene_rate = bpy.context.scene.render.fps / bpy.context.scene.render.fps_base
     for frames, overlap in ((200, 0), (20, 30 - round(20 * FPS / scene_rate))):
         recording.store_performance(first, performance.to_json(before), start - frames, 30, FPS)
-        wanted = steering._read_recording(first, None, FPS)[0].intents
+        wanted = leaders._read_recording(first, None, FPS)[0].intents
         assert [k for k, intent in enumerate(wanted) if intent.gait == 0.5] == list(
             range(lead_in, lead_in + overlap)
         ), frames

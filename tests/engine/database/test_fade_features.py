@@ -11,13 +11,6 @@ from scipy.integrate import quad
 
 from motion_matching.engine.building.build import BuildSettings
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.database.features.fade_features import (
-    DEFAULT_TIMES,
-    FADE_KINDS,
-    FadeTimes,
-    combine,
-    find_place,
-)
 from motion_matching.engine.database.features.features import (
     Feature,
     Schema,
@@ -25,6 +18,7 @@ from motion_matching.engine.database.features.features import (
     load_schema,
     schema_from_dict,
 )
+from motion_matching.engine.database.features.kinds import fades, find_kind
 from motion_matching.engine.errors import SettingsError
 
 RNG = np.random.default_rng(20)
@@ -44,6 +38,7 @@ def get_cubic_offset(t: float, x: float, v: float, blend_time: float) -> float:
     return (2 * x + c) * t**3 + (-3 * x - 2 * c) * t**2 + c * t + x
 
 
+FADE_KINDS = tuple(kind.name for kind in fades.KINDS)
 OFFSETS = {"bone_spring": get_spring_offset, "bone_cubic": get_cubic_offset}
 
 
@@ -64,8 +59,8 @@ def integrate(kind: str, x: float, v: float, absolute: bool) -> float:
 def test_the_difference_of_two_frames_is_the_integral_of_the_offset_between_them(kind: str):
     for _ in range(20):
         (source, target), (left, entered) = RNG.normal(0.0, (0.3, 2.0), (2, 2)).T
-        values = combine(
-            kind, np.array([source, target]), np.array([left, entered]), TIME[kind]
+        values = find_kind(kind).combine(
+            np.array([source, target]), np.array([left, entered]), TIME[kind]
         )  # fmt: skip
         x, v = source - target, left - entered
         assert values[0] - values[1] == pytest.approx(integrate(kind, x, v, False), abs=1e-6)
@@ -82,9 +77,8 @@ def test_columns_are_made_of_position_and_velocity(demo_database: Database, kind
     features = [Feature(each, bone, axes="xy") for bone in bones for each in kinds]
     features[2] = replace(features[2], time=0.25)
     schema, table = Schema(tuple(features)), demo_database.to_motion_table()
-    times = FadeTimes(0.07, 0.5)
-    values = compute_features(schema, table, times)
-    for first, time in ((0, 0.25), (6, times.get(kind, 0.0))):
+    values = compute_features(schema, table)
+    for first, time in ((0, 0.25), (6, find_kind(kind).usual_time)):
         position, velocity, found = values[first : first + 6].reshape(3, 2, -1).astype(float)
         y = 2.0 * np.log(2.0) / (time + 1e-5)
         expected = (
@@ -132,9 +126,8 @@ def test_a_time_of_its_own_is_part_of_the_content_and_of_files():
 
 @pytest.mark.parametrize("kind", FADE_KINDS)
 def test_jumps_that_do_not_fade_are_compared_by_positions(kind: str):
-    time = FadeTimes(0.0, 0.0).get(kind, 0.0)
-    position = RNG.normal(size=50)
-    value = combine(kind, position, np.zeros(50), time)
-    np.testing.assert_allclose(find_place(kind, value, time), position, rtol=1e-9)
+    fade, position = find_kind(kind), RNG.normal(size=50)
+    value, soon = fade.combine(position, np.zeros(50), 0.0), Feature(kind, "hips", time=1e-9)
+    np.testing.assert_allclose(fade.find_place(value, soon), position, rtol=1e-9)
     assert value.std() > 1e-4
-    assert DEFAULT_TIMES.get(kind, 0.0) == (0.1 if kind == "bone_spring" else 0.3)
+    assert fade.usual_time == (0.1 if kind == "bone_spring" else 0.3)

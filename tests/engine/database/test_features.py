@@ -12,17 +12,16 @@ from scipy.spatial.transform import Rotation
 
 from building.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.body.rig import Leg, Roles, find_roles
+from motion_matching.engine.database.features.bone_motion import find_role_bone
 from motion_matching.engine.database.features.features import (
-    NUMBER_KINDS,
-    TRAJECTORY_KINDS,
     Feature,
     Schema,
     compute_features,
     compute_normalization,
-    find_role_bone,
     load_schema,
     schema_from_dict,
 )
+from motion_matching.engine.database.features.kinds import paths
 from motion_matching.engine.database.features.motion_table import (
     MotionTable,
     compute_angular_velocity,
@@ -437,7 +436,7 @@ def test_features_in_the_ground_plane_omit_the_height():
     np.testing.assert_array_equal(full, np.vstack([flat, 0 * flat[:1]]))
 
 
-@pytest.mark.parametrize("kind", sorted(set(TRAJECTORY_KINDS) - set(NUMBER_KINDS)))
+@pytest.mark.parametrize("kind", [kind.name for kind in paths.KINDS if not kind.is_number])
 def test_one_direction_of_a_path_can_be_compared(kind):
     t = make_table(make_wandering_track(np.random.default_rng(3), 40, 30.0))
     both, side, ahead = (

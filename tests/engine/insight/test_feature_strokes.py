@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.database.features.features import schema_from_dict
+from motion_matching.engine.database.features.strokes import DIRECTION_LENGTH, VELOCITY_SCALE
 from motion_matching.engine.insight.frames import feature_strokes
 from motion_matching.engine.maths.rotations import quat
 
@@ -60,7 +61,7 @@ def test_velocity_arrows_point_to_the_next_position_of_their_bone(demo_database)
     )
     for bone, arrow in zip(legs, arrows, strict=True):
         start, end = to_world(demo_database, arrow)
-        reached = start + (end - start) / feature_strokes.VELOCITY_SCALE / demo_database.fps
+        reached = start + (end - start) / VELOCITY_SCALE / demo_database.fps
         np.testing.assert_allclose(reached, later[bone], atol=0.01)
 
 
@@ -73,10 +74,7 @@ def test_the_trajectory_passes_through_future_positions(demo_database):
     arrows = make_strokes(demo_database, "direction")
     assert len(arrows) == 3
     for points, frame in zip(arrows, ahead[1:], strict=True):
-        facing = (
-            np.diff(to_world(demo_database, points)[:, :2], axis=0)[0]
-            / feature_strokes.DIRECTION_LENGTH
-        )
+        facing = np.diff(to_world(demo_database, points)[:, :2], axis=0)[0] / DIRECTION_LENGTH
         yaw = demo_database.track[frame, 2]
         np.testing.assert_allclose(facing, [np.sin(yaw), -np.cos(yaw)], atol=0.05)
 
@@ -110,6 +108,6 @@ def test_the_direction_of_a_bone_is_an_arrow_from_it(demo_database):
     )
     [(start, end)] = make_strokes(database, "direction")
     np.testing.assert_allclose(start, head, atol=1e-5)
-    ahead = (end - start) / feature_strokes.DIRECTION_LENGTH
+    ahead = (end - start) / DIRECTION_LENGTH
     assert ahead[1] < -0.8, "a walk looks ahead"
     assert make_strokes(database, "position")[0].mean(axis=0) == pytest.approx(foot, abs=1e-5)

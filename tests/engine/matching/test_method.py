@@ -12,13 +12,8 @@ from motion_matching.engine.building.build import BuildSettings, build
 from motion_matching.engine.control.method import Goal
 from motion_matching.engine.control.trajectory import TrajectoryPoint
 from motion_matching.engine.database.database import Database
-from motion_matching.engine.database.features.features import (
-    NUMBER_KINDS,
-    TRAJECTORY_KINDS,
-    Feature,
-    Schema,
-    load_schema,
-)
+from motion_matching.engine.database.features.features import Feature, Schema, load_schema
+from motion_matching.engine.database.features.kinds import paths
 from motion_matching.engine.database.tags.tags import NO_ENTRY, NO_USE
 from motion_matching.engine.errors import DatabaseError, SettingsError
 from motion_matching.engine.files import presets
@@ -229,9 +224,9 @@ def test_the_directions_of_a_path_are_asked_for_one_by_one(demo_database):
 
     def make_query(axes: tuple[str, ...]) -> np.ndarray:
         features = tuple(
-            Feature(kind, times=times, axes=each)
-            for kind in TRAJECTORY_KINDS
-            if kind not in NUMBER_KINDS
+            Feature(kind.name, times=times, axes=each)
+            for kind in paths.KINDS
+            if not kind.is_number
             for each in axes
         )
         database = demo_database.with_schema(Schema(features, normalization="none"))

@@ -13,10 +13,15 @@ from motion_matching.app.controller import features as feature_list
 from motion_matching.app.database import status
 from motion_matching.app.database.content import compute_key
 from motion_matching.app.database.library import get_library
-from motion_matching.engine.database.features.features import load_schema
+from motion_matching.engine.database.features.features import Schema, load_schema
+from motion_matching.engine.database.features.kinds import KINDS
 from motion_matching.engine.errors import SettingsError
 from motion_matching.engine.files import presets
+from motion_matching.engine.insight.frames.feature_strokes import make_strokes
 from motion_matching.ui.features.properties import get_title
+from motion_matching.ui.insight import drawing as insight_drawing
+from tests.demo import load_climbing
+from tests.features import make_feature
 from tests.ui.characters import create_character, expect_refusal, find_override, override_character
 
 
@@ -265,3 +270,10 @@ def test_a_feature_of_jumps_keeps_its_time_in_presets_and_only_there():
     # another kind has no time
     features.items[0].kind = "bone_position"
     assert feature_list.build_schema(features).features[0].time == 0.0
+
+
+def test_the_frame_inspector_has_a_style_for_what_every_kind_draws():
+    features = tuple(make_feature(kind.name) for kind in KINDS)
+    database = load_climbing().with_schema(Schema(features))
+    drawn = {stroke.kind for stroke in make_strokes(database, 100)}
+    assert drawn == set(insight_drawing._STYLES)

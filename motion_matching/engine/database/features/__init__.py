@@ -1,3 +1,3 @@
 """What frames are compared by: features, and the motion that they are computed from."""
 
-__all__ = ("fade_features", "features", "motion_table")
+__all__ = ("bone_motion", "features", "kinds", "motion_table", "strokes")

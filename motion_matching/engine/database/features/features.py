@@ -10,44 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from ...body.rig import Roles
 from ...errors import SettingsError
 from ...files import presets
-from ...maths import planar
 from ...settings import LARGEST, is_number
-from ...skeleton.skeleton import Skeleton
 from ..numbers import NUMBERS
-from .bone_features import (
-    compute_character_directions,
-    compute_character_positions,
-    compute_character_turning,
-    compute_character_velocity,
-    compute_contact,
-    compute_next_contact,
-)
-from .fade_features import DEFAULT_TIMES, FADE_KINDS, LONGEST_FADE, FadeTimes, combine
-from .motion_table import MotionTable, sample_track, sample_values
+from .bone_motion import FeatureMotion
+from .kinds import KINDS, fades, find_kind, paths
+from .kinds.base import FeatureKind
+from .motion_table import MotionTable
 
-FOOT_KINDS = ("foot_contact", "foot_next_contact")  # one number each
-# of bones, at any times
-TIMED_KINDS = (
-    "bone_position",
-    "bone_velocity",
-    "bone_direction",
-    "bone_angular_velocity",
-    *FOOT_KINDS,
-)
-BONE_KINDS = (*TIMED_KINDS, *FADE_KINDS)
-TRAJECTORY_KINDS = (
-    "trajectory_position",
-    "trajectory_direction",
-    "trajectory_velocity",
-    "trajectory_height",
-)
-NUMBER_KINDS = (*FOOT_KINDS, "trajectory_height")
-# to the side, ahead and up; the ground is 'xy', and trajectories lie on it
-AXES = ("xyz", "xy", "x", "y", "z", "xz", "yz")
-_TRAJECTORY_AXES = ("xy", "x", "y", "xyz")
 NORMALIZATIONS = ("feature", "dimension", "none")
 DIFFERENCES = ("squared", "absolute")
 BEYOND_RANGE = ("extrapolate", "hold")
@@ -76,9 +47,14 @@ class Feature:
     time: float = 0.0
 
     @property
+    def definition(self) -> FeatureKind:
+        """What its kind is. SettingsError if there is none of this name."""
+        return find_kind(self.kind)
+
+    @property
     def size(self) -> int:
         """How many numbers it is at one time."""
-        return 1 if self.kind in NUMBER_KINDS else len(self.axes)
+        return 1 if self.definition.is_number else len(self.axes)
 
     @property
     def dimensions(self) -> int:
@@ -87,14 +63,14 @@ class Feature:
     @property
     def columns(self) -> list[int]:
         """Which of the three directions, or of one number, its values are."""
-        return [0] if self.kind in NUMBER_KINDS else ["xyz".index(axis) for axis in self.axes]
+        return [0] if self.definition.is_number else ["xyz".index(axis) for axis in self.axes]
 
     @property
     def group(self) -> str:
         """What it belongs to: the 'past' if all its times do, else the 'path' or the 'pose'."""
         if self.times and max(self.times) < 0.0:
             return "past"
-        return "path" if self.kind in TRAJECTORY_KINDS else "pose"
+        return "path" if self.definition.is_path else "pose"
 
     @property
     def label(self) -> str:
@@ -156,7 +132,7 @@ class Schema:
     @property
     def trajectory_times(self) -> tuple[float, ...]:
         """The times in seconds at which trajectories are compared, in order."""
-        ahead = (f.times for f in self.features if f.kind in TRAJECTORY_KINDS)
+        ahead = (f.times for f in self.features if f.definition.is_path)
         return tuple(sorted({time for times in ahead for time in times}))
 
     @property
@@ -209,7 +185,7 @@ class Schema:
     @property
     def has_heights(self) -> bool:
         """Whether it compares how far the ground rises."""
-        return any(feature.kind == "trajectory_height" for feature in self.features)
+        return any(feature.kind == paths.HEIGHT.name for feature in self.features)
 
     def with_heights(self) -> Schema:
         """Return the schema with how far the ground rises ahead, at the times of its trajectory.
@@ -219,7 +195,7 @@ class Schema:
         times = tuple(time for time in self.trajectory_times if time > 0.0)
         if not times or self.has_heights:
             return self
-        heights = Feature("trajectory_height", times=times, axes="xy")
+        heights = Feature(paths.HEIGHT.name, times=times, axes=paths.HEIGHT.axes[0])
         return replace(self, features=(*self.features, heights))
 
     def to_dict(self) -> dict[str, Any]:
@@ -274,16 +250,13 @@ def _feature_from_dict(entry: Any, where: str) -> Feature:
         raise SettingsError(
             f"{where} has a feature with '{unknown[0]}'; known entries are {known}."
         )
-    kind = entry.get("kind")
-    if kind not in BONE_KINDS + TRAJECTORY_KINDS:
-        kinds = ", ".join(BONE_KINDS + TRAJECTORY_KINDS)
-        raise SettingsError(f"{where} has a feature of kind '{kind}'; use one of {kinds}.")
-    axes = entry.get("axes", "xyz" if kind in BONE_KINDS else "xy")
-    known_axes = AXES if kind in BONE_KINDS else _TRAJECTORY_AXES
-    if axes not in known_axes:
+    definition = find_kind(entry.get("kind"), where)
+    kind = definition.name
+    axes = entry.get("axes", definition.axes[0])
+    if axes not in definition.axes:
         raise SettingsError(
             f"{where} has a {kind} with axes {reprlib.repr(axes)}; use one of "
-            f"{', '.join(known_axes)}."
+            f"{', '.join(definition.axes)}."
         )
     weight = entry.get("weight", 1.0)
     if not is_number(weight) or not 0 <= weight <= LARGEST:
@@ -292,32 +265,34 @@ def _feature_from_dict(entry: Any, where: str) -> Feature:
             f"to {LARGEST:g}."
         )
     bone, times = entry.get("bone", ""), entry.get("times", ())
-    if kind in BONE_KINDS and (not bone or not isinstance(bone, str)):
+    is_path = definition.is_path
+    if not is_path and (not bone or not isinstance(bone, str)):
         raise SettingsError(
             f"{where} has a {kind} that needs a bone; name one, or a role such as 'left_foot'."
         )
-    if kind in FADE_KINDS and times:
+    if not definition.has_times and times:
         raise SettingsError(
             f"{where} has a {kind} with times; leave them out: it is of a jump now."
         )
     listed = isinstance(times, (list, tuple))
     near = listed and all(is_number(time) and abs(time) <= _FARTHEST_TIME for time in times)
-    if kind in BONE_KINDS and not near:
+    if not is_path and not near:
         raise SettingsError(
             f"{where} has a {kind} with times {reprlib.repr(times)}; list seconds, up to "
             f"{_FARTHEST_TIME:g}, such as [-0.2, 0.0], or none for the present."
         )
     near = near and bool(times)
-    if kind in TRAJECTORY_KINDS and (bone or not near):
+    if is_path and (bone or not near):
         raise SettingsError(
             f"{where} has a {kind} that needs times and no bone; list seconds, up to "
             f"{_FARTHEST_TIME:g}, such as [0.33, 0.67, 1.0]."
         )
-    time = entry.get("time", 0.0)
-    if not is_number(time) or not 0 <= time <= (LONGEST_FADE if kind in FADE_KINDS else 0):
+    time, longest = entry.get("time", 0.0), definition.longest_fade
+    if not is_number(time) or not 0 <= time <= longest:
+        those = " or ".join(each.name for each in KINDS if each.longest_fade)
         raise SettingsError(
             f"{where} has a {kind} with time {reprlib.repr(time)}; give seconds from 0 to "
-            f"{LONGEST_FADE:g}, and only to {' or '.join(FADE_KINDS)}."
+            f"{fades.LONGEST_FADE:g}, and only to {those}."
         )
     return Feature(kind, bone, tuple(map(float, times)), float(weight), axes, float(time))
 
@@ -327,94 +302,18 @@ def load_schema(name: str) -> Schema:
     return schema_from_dict(presets.load("features", name), f"The feature preset '{name}'")
 
 
-def compute_features(
-    schema: Schema, table: MotionTable, fade_times: FadeTimes = DEFAULT_TIMES
-) -> np.ndarray:
+def compute_features(schema: Schema, table: MotionTable) -> np.ndarray:
     """Return raw feature values (D, N), float32, in the frame of each frame's simulation bone.
 
-    Positions are in metres. Velocities are those in the world, in metres per second, seen from the
-    character; turns are in radians per second. Directions are unit vectors on the ground. Contacts
-    are from 0 in the air to 1, and next ones in seconds. Bones at other times are seen from the
-    character as it is then. Jumps fade within `fade_times`, unless a feature has a time of its own.
+    Each kind says what its values are, and in which unit. Bones at other times are seen from the
+    character as it is then.
     """
-    count = len(table.track)
+    count, motion = len(table.track), FeatureMotion(table, schema.beyond_range)
     values = np.empty((schema.dimensions, count), np.float32)
-    positions: dict[int, np.ndarray] = {}
     for feature, dimensions in zip(schema.features, schema.slices, strict=True):
-        if feature.kind in TRAJECTORY_KINDS:
-            trajectory = _compute_trajectory(table, feature, schema.beyond_range)
-            values[dimensions] = trajectory.reshape(count, -1).T
-            continue
-        bone = find_role_bone(feature.bone, table.roles, table.skeleton)
-        if feature.kind in FOOT_KINDS:
-            leg = find_leg(bone, table.roles, feature.bone)
-            compute = compute_contact if feature.kind == "foot_contact" else compute_next_contact
-            value = compute(table, leg)[:, None]
-        elif feature.kind == "bone_angular_velocity":
-            value = compute_character_turning(table, bone)
-        elif feature.kind == "bone_direction":
-            value = compute_character_directions(table, bone)
-        else:
-            if bone not in positions:
-                positions[bone] = compute_character_positions(table, bone)
-            value = positions[bone]
-        if feature.kind in ("bone_velocity", *FADE_KINDS):
-            velocity = compute_character_velocity(table, value)
-            time = feature.kind in FADE_KINDS and fade_times.get(feature.kind, feature.time)
-            value = combine(feature.kind, value, velocity, time) if time else velocity
-        value = value[:, feature.columns]
-        moments = [sample_values(table, value, time) for time in feature.times] or [value]
-        values[dimensions] = np.hstack(moments).T
+        found = feature.definition.compute(motion, feature)[..., feature.columns]
+        values[dimensions] = found.reshape(count, -1).T
     return values
-
-
-def find_role_bone(name: str, roles: Roles, skeleton: Skeleton) -> int:
-    """Return the index of the bone with that role or name. SettingsError if there is none."""
-    bone = roles.to_names(skeleton).get(name, name)
-    if bone in skeleton.names:
-        return skeleton.index(bone)
-    raise SettingsError(
-        f"The features name '{name}', which is neither a role nor a bone of this skeleton; choose "
-        "another."
-    )
-
-
-def find_leg(bone: int, roles: Roles, name: str) -> int:
-    """Return which leg a bone belongs to. SettingsError names the bone if it is not in any."""
-    for number, leg in enumerate(roles.legs):
-        if bone in (leg.thigh, leg.shin, leg.foot, leg.toe):
-            return number
-    raise SettingsError(
-        f"The features ask for the contact of '{name}', which is no part of a leg; name a foot, "
-        "such as 'left_foot'."
-    )
-
-
-def _compute_trajectory(table: MotionTable, feature: Feature, beyond: str) -> np.ndarray:
-    """Return values (N, T, axes) of a trajectory feature; a height of its points is zero."""
-    track, step = table.track, 1.0 / table.fps
-    if feature.kind == "trajectory_height":
-        return compute_rises(table, feature.times)[..., None]
-    out = np.zeros((len(track), len(feature.times), 3))
-    for k, time in enumerate(feature.times):
-        if feature.kind == "trajectory_velocity":
-            before, after = (sample_track(table, time + t, beyond) for t in (-step, step))
-            values = planar.rotate((after - before)[:, :2] / (2 * step), -track[:, 2])
-        elif feature.kind == "trajectory_position":
-            there = sample_track(table, time, beyond)
-            values = planar.rotate(there[:, :2] - track[:, :2], -track[:, 2])
-        else:
-            values = planar.yaw_to_forward(sample_track(table, time, beyond)[:, 2] - track[:, 2])
-        out[:, k, :2] = values
-    return out[..., feature.columns]
-
-
-def compute_rises(table: MotionTable, times: Sequence[float]) -> np.ndarray:
-    """Return how far (N, T) in metres the ground rises until times; beyond a range it is level."""
-    if table.ground is None:
-        return np.zeros((len(table.track), len(times)))
-    ground = np.asarray(table.ground, np.float64)[:, None]
-    return np.hstack([sample_values(table, ground, time) - ground for time in times])
 
 
 @dataclass(frozen=True)
@@ -445,21 +344,7 @@ def compute_normalization(schema: Schema, raw: np.ndarray) -> Normalization:
     for feature, dimensions in pairs if schema.normalization == "feature" else ():
         moving = varies[dimensions]
         if moving.any():
-            least = _measure_sway(raw[dimensions], feature)
+            kind = feature.definition
+            least = kind.measure_least_deviation(raw[dimensions], feature.times)
             deviation[dimensions] = max(deviation[dimensions][moving].mean(), least)
     return Normalization(mean.astype(np.float32), deviation.astype(np.float32), varies)
-
-
-def _measure_sway(raw: np.ndarray, feature: Feature) -> float:
-    """Return the deviation below which raw values (D, N) of a feature differ by sway alone.
-
-    It is by how much a turn by the sway of hips moves the ends of a trajectory's vectors. Heights
-    differ as those of the frames that climb, however few these are.
-    """
-    if feature.kind == "trajectory_height":
-        climbing = np.abs(raw).max(axis=0) > NUMBERS.level
-        return float(np.sqrt(np.square(raw[:, climbing]).mean())) if climbing.any() else 0.0
-    if feature.kind not in TRAJECTORY_KINDS:
-        return 0.0
-    squares = np.square(raw, dtype=np.float64).sum(axis=0) / len(feature.times)
-    return float(NUMBERS.sway * np.sqrt(squares.mean()))

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...body.rig import Roles
 from ...maths import planar
 from ...maths.rotations import quat
-from ...skeleton.skeleton import Skeleton
 from ..numbers import NUMBERS
+
+if TYPE_CHECKING:
+    from ...body.rig import Roles
+    from ...skeleton.skeleton import Skeleton
 
 
 @dataclass(frozen=True)

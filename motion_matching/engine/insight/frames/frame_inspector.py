@@ -18,7 +18,7 @@ from ...blending.jump import Jump
 from ...blending.transition_cost import format_price
 from ...control.trajectory import SimulationObject, TrajectoryPoint
 from ...database.database import Database
-from ...database.features.features import compute_rises
+from ...database.features.kinds import paths
 from ...database.features.motion_table import sample_track
 from ...database.frame_names import find_frame as find_frame
 from ...database.frame_names import format_frame
@@ -124,7 +124,7 @@ def compute_clip_trajectory(database: Database, frame: int) -> list[TrajectoryPo
         vx, vy, _ = ((sample(time + step) - sample(time - step)) / (2 * step)).tolist()
         position = planar.rotate_xy(there_x - x, there_y - y, -yaw)
         velocity = planar.rotate_xy(vx, vy, -yaw)
-        rise = compute_rises(table, [time])[frame].item()
+        rise = paths.compute_rises(table, [time])[frame].item()
         points.append(TrajectoryPoint(*position, there_yaw - yaw, *velocity, rise))
     return points
 
