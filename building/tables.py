@@ -1,8 +1,9 @@
-"""Write the tables of settings in the manual from the settings themselves.
+"""Write the tables of settings and tuned numbers in the manual from where they are defined.
 
 `python -m building.tables` replaces what stands between `<!-- table: ClassName -->` and
 `<!-- end of table -->` in the pages of `docs`; with `--check` it only reports which pages are out
-of date. The table of a class without described settings is left as it was written.
+of date. The table of a class without described settings is left as it was written. The table
+`numbers` has a section for each room with a `numbers.py`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import importlib
 import math
 import re
 import sys
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -18,14 +20,15 @@ from typing import Any
 from motion_matching.engine.settings import get_descriptions
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
+PACKAGE = DOCS.parent / "motion_matching"
 MODULES = {  # of the settings that have a table
-    "AutoTagSettings": "database.thresholds",
-    "BuildSettings": "database.build",
-    "ContactSettings": "motion.contacts",
-    "PerformerSettings": "control.settings",
+    "AutoTagSettings": "database.tags.thresholds",
+    "BuildSettings": "building.build",
+    "ContactSettings": "motion.settings",
+    "PerformerSettings": "performance.settings",
     "RetargetSettings": "retargeting.settings",
-    "SimulationBoneSettings": "motion.simulation_bone",
-    "TrainingSettings": "field.quality",
+    "SimulationBoneSettings": "motion.settings",
+    "TrainingSettings": "field.training.quality",
 }
 _TABLE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 _DEGREES = {"rad": "°", "rad/s": "°/s"}
@@ -58,11 +61,51 @@ def format_default(value: Any, unit: str) -> str:
     return f"{value:.4g} {unit}" if unit not in ("", "share") else f"{value:.4g}"
 
 
+def list_numbers() -> dict[str, Any]:
+    """Return the tuned numbers of each room that has some, by its path in the package."""
+    files = sorted(PACKAGE.rglob("numbers.py"), key=lambda file: file.parts)
+    rooms = [file.parent.relative_to(PACKAGE) for file in files]
+    return {
+        room.as_posix(): importlib.import_module(
+            ".".join(("motion_matching", *room.parts, "numbers"))
+        ).NUMBERS
+        for room in rooms
+    }
+
+
+def make_number_tables(rooms: Mapping[str, Any]) -> str:
+    """Return a Markdown section for each room, with a row for each of its tuned numbers."""
+    parts = []
+    for room, numbers in rooms.items():
+        rows = [
+            f"| {f.name} | {_format_number(f.default)} | {_format_unit(f.metadata['unit'])} "
+            f"| {_escape(f.metadata['why'])} |"
+            for f in fields(numbers)
+        ]
+        head = [f"## {room}", "", type(numbers).__doc__, ""]
+        parts.append(
+            "\n".join([*head, "| number | value | unit | why |", "|---|---|---|---|", *rows])
+        )
+    return "\n\n".join(parts)
+
+
+def _format_number(value: Any) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(map(_format_number, value))
+    return f"{value:,}" if isinstance(value, int) else f"{value:.6g}"
+
+
+def _format_unit(unit: str) -> str:
+    return "" if unit == "1" else unit
+
+
 def fill_tables(text: str) -> str:
     """Return a page with its tables written anew."""
 
     def fill(match: re.Match[str]) -> str:
         begin, name, end = match.groups()
+        if name == "numbers":
+            return f"{begin}\n{make_number_tables(list_numbers())}\n\n{end}"
         table = make_table(_find_settings(name)) if name in MODULES else ""
         return f"{begin}\n{table}\n\n{end}" if table else match[0]
 

@@ -51,8 +51,8 @@ def describe(default: Any, label: str, help: str, unit: str = "", **limits: Any)
     )
 
 
-def tune(default: float, unit: str, why: str) -> Any:
-    """Return a dataclass field of a number that no user changes, and why it is what it is."""
+def tune(default: float | tuple[float, ...], unit: str, why: str) -> Any:
+    """Return a field of a number, or a few, that no user changes, and why it is what it is."""
     return field(default=default, metadata={"unit": unit, "why": why})
 
 

@@ -16,7 +16,7 @@ from ..facts.character import measure_character_legs
 from ..facts.motion_limits import MotionLimits
 from ..feet import contact_ranges
 from ..feet.contact_ranges import ContactRange
-from ..feet.foot_rules import RULES
+from ..feet.numbers import NUMBERS as FOOT_NUMBERS
 from ..feet.planting import FeetPlan, ToeMotion, measure_pitches, measure_sides, plant_feet
 from ..maths import planar
 from ..maths.along_time import find_runs
@@ -44,7 +44,9 @@ def find_contact_ranges(take: Take, database: Database) -> list[ContactRange]:
     toes = _find_standing_toes(take, database)
     standing = [leg.toe_height for leg in database.derive(measure_character_legs)]
     contacts = _leave_out_steps(take, database, toes)
-    stands = contacts & (_find_played_heights(take, database) < np.add(standing, RULES.landing))
+    stands = contacts & (
+        _find_played_heights(take, database) < np.add(standing, FOOT_NUMBERS.landing_height)
+    )
     free = compute_toe_positions(take.unlocked_poses, database)[..., 2] - take.poses[:, 2, :1]
     stands &= free < np.add(standing, _IN_AIR)
     radius, hardest = (

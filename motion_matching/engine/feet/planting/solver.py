@@ -14,6 +14,7 @@ import numpy as np
 
 from ...ground.ground import compute_step_heights, is_flat
 from ...maths.along_time import find_runs
+from ..numbers import NUMBERS as FEET
 from .banded import BandedSystem, gather_rows
 from .feet_plan import Feet
 from .limits import LIMITS, Bound, find_longest
@@ -22,7 +23,6 @@ from .placement import FeetPlacement
 from .tasks import TASKS
 
 _SPAN = 3  # frames of the window before that tell where feet are, and how fast and how they turn
-_LOOKS = 33  # at the ground between where a plant is to stand and where it would go
 
 
 def solve(feet: Feet) -> FeetPlacement:
@@ -111,9 +111,9 @@ def _keep_on_steps(feet: Feet, near: FeetPlacement) -> Feet:
         for start, stop in find_runs(foot.planted):
             if leaves[start:stop].any() and not firm[start:stop].any():
                 at = start + int(np.argmax(leaves[start:stop]))
-                way = np.linspace(stand[at], toe[at, :2], _LOOKS)
+                way = np.linspace(stand[at], toe[at, :2], FEET.looks_to_edge)
                 heights = compute_step_heights(
-                    ground, way, np.repeat(feet.bodies[at][None], _LOOKS, axis=0)
+                    ground, way, np.repeat(feet.bodies[at][None], FEET.looks_to_edge, axis=0)
                 )
                 last = np.flatnonzero(np.abs(heights - heights[0]) <= NUMBERS.low)[-1]
                 # limits are kept to less than that: a toe right at an edge would be over it
