@@ -607,17 +607,23 @@ def test_an_import_past_a_face_is_reported():
 
 NUMBERED = (  # rooms whose tuned numbers stand in their `numbers.py`
     "feet",
+    "legs",
+    "ground",
 )
 NOT_TUNED = {  # constants that nobody would choose otherwise
     "NEVER": "stands for a time that does not come",
+    "STAYS": "column",
+    "UNTIL": "column",
     "_LEAST_WEIGHT": "keeps a solution finite",
     "_NO_LENGTH": "what rounding leaves of a length, or of a product of lengths",
     "_ROUNDING": "what rounding leaves",
+    "_SHORTEST": "what rounding leaves of a movement",
+    "_SKIN": "what rounding leaves free",
     "_SPAN": "frames that a velocity and its change take",
     "_STENCILS": "differences of first and second order",
+    "_TOUCH": "what rounding leaves between a disc and a wall",
     "_UNKNOWN": "stands for a time that is not known",
-    "STAYS": "column",
-    "UNTIL": "column",
+    "_UNTURNED": "a rotation",
 }
 
 
