@@ -609,13 +609,16 @@ NUMBERED = (  # rooms whose tuned numbers stand in their `numbers.py`
     "feet",
     "legs",
     "ground",
+    "control",
 )
 NOT_TUNED = {  # constants that nobody would choose otherwise
     "NEVER": "stands for a time that does not come",
     "STAYS": "column",
     "UNTIL": "column",
     "_LEAST_WEIGHT": "keeps a solution finite",
+    "_NEVER": "a rotation",
     "_NO_LENGTH": "what rounding leaves of a length, or of a product of lengths",
+    "_PART": "what three equal rates make of a halflife",
     "_ROUNDING": "what rounding leaves",
     "_SHORTEST": "what rounding leaves of a movement",
     "_SKIN": "what rounding leaves free",
