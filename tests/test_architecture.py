@@ -610,6 +610,7 @@ NUMBERED = (  # rooms whose tuned numbers stand in their `numbers.py`
     "legs",
     "ground",
     "control",
+    "blending",
 )
 NOT_TUNED = {  # constants that nobody would choose otherwise
     "NEVER": "stands for a time that does not come",
@@ -624,6 +625,7 @@ NOT_TUNED = {  # constants that nobody would choose otherwise
     "_SKIN": "what rounding leaves free",
     "_SPAN": "frames that a velocity and its change take",
     "_STENCILS": "differences of first and second order",
+    "_TINY": "keeps a division finite",
     "_TOUCH": "what rounding leaves between a disc and a wall",
     "_UNKNOWN": "stands for a time that is not known",
     "_UNTURNED": "a rotation",

@@ -20,7 +20,7 @@ class LegNumbers:
     firm_share: float = tune(
         0.92,
         "1",
-        "of its length, up to which a leg reaches as far as requested; with more, knees snap straight",
+        "of its length, up to which a leg reaches as far as asked; with more, knees snap straight",
     )
     standing_percentile: int = tune(
         2, "%", "of a joint's heights: its height when it stands; less are faults of a capture"
