@@ -611,9 +611,11 @@ NUMBERED = (  # rooms whose tuned numbers stand in their `numbers.py`
     "ground",
     "control",
     "blending",
+    "matching",
 )
 NOT_TUNED = {  # constants that nobody would choose otherwise
     "NEVER": "stands for a time that does not come",
+    "PER_CENTIMETRE": "a unit",
     "STAYS": "column",
     "UNTIL": "column",
     "_LEAST_WEIGHT": "keeps a solution finite",
@@ -629,6 +631,7 @@ NOT_TUNED = {  # constants that nobody would choose otherwise
     "_TOUCH": "what rounding leaves between a disc and a wall",
     "_UNKNOWN": "stands for a time that is not known",
     "_UNTURNED": "a rotation",
+    "_WHOLE": "what rounding leaves of a frame",
 }
 
 

@@ -42,7 +42,6 @@ def compute_prices(
     # a toe that stands on both sides is dragged by all of its offset, one that changes by half
     stands = left.astype(offset.dtype) + to
     toes = offset[..., : left.shape[-1], :2]
-    dragged = (
-        np.sqrt(np.einsum("...i,...i->...", toes, toes)) * (NUMBERS.slide_price / RATE) * stands
-    )
+    by = NUMBERS.slide_price / RATE
+    dragged = np.sqrt(np.einsum("...i,...i->...", toes, toes)) * by * stands
     return np.asarray(price + (dragged + NUMBERS.contact_price * (left != to)).sum(axis=-1))

@@ -187,7 +187,7 @@ def _find_start(database: Database, runs: np.ndarray, entries: np.ndarray) -> in
     costs = database.derive(StanceScore).rate_frames(frames)
     frames = frames[costs <= costs.min() + _STARTED]
     vx, vy, turn = database.root_motion[frames].astype(np.float32).T
-    return int(frames[np.argmin(vx**2 + vy**2 + 0.1 * turn**2)])
+    return int(frames[np.argmin(vx**2 + vy**2 + AT_REST.turn_price * turn**2)])
 
 
 def _describe_idles(

@@ -41,6 +41,7 @@ from ..maths.easing import clamp
 from ..maths.planar import rotate_xy, wrap
 from ..maths.rotations import quat
 from ..motion.margins import MARGINS
+from ..motion.rest import AT_REST
 from ..performance.settings import LARGEST_SPEED, PerformerSettings
 from ..performance.start_state import MovingPose
 from ..skeleton.skeleton import Skeleton
@@ -199,7 +200,8 @@ class MotionField:
         self._momentum: np.ndarray
         frame = self._idling.begin() if self._may_idle and self._one_field is None else -1
         if frame < 0:
-            first = int(np.argmin(steps[:, 0] ** 2 + steps[:, 1] ** 2 + 0.1 * steps[:, 2] ** 2))
+            turning = AT_REST.turn_price * steps[:, 2] ** 2
+            first = int(np.argmin(steps[:, 0] ** 2 + steps[:, 1] ** 2 + turning))
             frame = int(self.states.frames[first])
         else:
             first = self.states.find_at(frame)

@@ -22,6 +22,7 @@ class RestRules:
     moving: float = tune(0.3, "m/s", "of the root: people who shift their weight go slower")
     toe: float = tune(0.15, "m/s", "article 002: a toe that is slower is in contact with the floor")
     aside: float = tune(math.radians(15.0), "rad", "one that faces aside by more turns first")
+    turn_price: float = tune(0.1, "m²", "of a turn's square: the calmest frame hardly turns either")
     heel: float = tune(0.05, "m", "an ankle that much above its height when it stands is raised")
 
     @property
