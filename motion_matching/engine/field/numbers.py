@@ -1,0 +1,186 @@
+"""How motion fields choose, train and are pushed: numbers no user changes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from ..settings import tune
+
+
+@dataclass(frozen=True)
+class FieldNumbers:
+    """Lengths, times and speeds are those of people."""
+
+    # control
+    wider_search: int = tune(
+        4, "1", "times the neighbours, that are considered when looking ahead: chosen by eye"
+    )
+    further_share: float = tune(
+        1 / 3, "1", "of the neighbours, that may be further away: actions differ more (by eye)"
+    )
+    further_reach: float = tune(
+        1.5, "1", "times as far as the others, at most: farther, poses blend badly"
+    )
+    on_field_share: float = tune(
+        0.6, "1", "of the neighbours' reach: if the nearest is farther, the pose is off the field"
+    )
+    clip_seconds: float = tune(
+        0.3, "s", "that control by values looks along the clips: about a step"
+    )
+    straight_angle: float = tune(
+        math.radians(35.0),
+        "rad",
+        "from straight ahead, up to which values apply: they know no ways aside (by eye)",
+    )
+    # a change of action
+    action_halflife: float = tune(
+        0.03, "s", "in which half of a change of action shows; longer would delay answers"
+    )
+    gait_halflife: float = tune(
+        0.1, "s", "the same right after a change of gait, whose steps differ more"
+    )
+    gait_fading: float = tune(0.1, "s", "in which half of what `gait_halflife` is more has gone")
+    gait_seconds: float = tune(
+        0.3, "s", "after a change of gait, in which a toe that moves does not stand"
+    )
+    moving_toe: float = tune(
+        1.0, "m/s", "from which a toe moves: planted ones are drawn along more slowly than that"
+    )
+    # the way of the object
+    path_times: tuple[float, ...] = tune(
+        (0.25, 0.5, 0.75, 1.0),
+        "s",
+        "ahead at which the object's path is known; the last gives the goal of values",
+    )
+    path_samples: int = tune(
+        4, "1", "times within the lookahead, at which paths are compared: chosen by eye"
+    )
+    path_price: float = tune(
+        2.5,
+        "rad/m",
+        "off the path: at 2, one goes on beside it; at 4, one rather stands than turns round first",
+    )
+    entry_lasting: float = tune(0.6, "s", "that a clip goes on for at least: about two steps")
+    most_entries: int = tune(2000, "1", "states that are compared: a tick has no time for more")
+    first_entries: int = tune(
+        32, "1", "of the best rewarded ones, that are compared before all that may be better"
+    )
+    entry_growth: int = tune(
+        4, "1", "times as many are compared each time: few calls, and little in vain"
+    )
+    entry_price: float = tune(
+        0.5,
+        "rad/m",
+        "between poses: at 1, one stays beside its way; at 0.4, toes slide half as far again",
+    )
+    return_seconds: float = tune(
+        0.3, "s", "back in a clip that was played, from where on it may be played anew"
+    )
+    halt_seconds: float = tune(
+        0.1,
+        "s",
+        "that a clip may halt: choices repeat states for some ticks, and overriding costs more",
+    )
+    # gaits
+    gait_leads: tuple[float, ...] = tune(
+        (1.0, 0.2, 0.5),
+        "s",
+        "before standing, walking and running, in which states that lead to one count as of it",
+    )
+    clip_end: float = tune(
+        0.25, "s", "of a clip whose states are no neighbours: what is led there leaps"
+    )
+    enough_share: float = tune(
+        0.5, "1", "of the states that has to be left, or a gait of short clips keeps its ends"
+    )
+    standing_speed: float = tune(
+        0.2,
+        "m/s",
+        "up to which a goal and a state stand: fields blend, so more than `RestRules.speed`",
+    )
+    standing_turn: float = tune(0.5, "rad/s", "the same of their turn: more than `RestRules.turn`")
+    standing_angle: float = tune(
+        math.radians(10.0),
+        "rad",
+        "beyond which a goal has one who stands turn: smaller ones are no wish",
+    )
+    # the measure between states
+    position_weight: float = tune(0.8, "1", "weight of all positions relative to velocities")
+    hips_weight: float = tune(
+        0.3, "1", "weight of the hips' motion: chosen by eye, as the other weights of bones"
+    )
+    spine_weight: float = tune(0.1, "1", "weight of each bone between hips and chest")
+    chest_weight: float = tune(
+        0.5, "1", "weight of the chest, which stands for the whole upper body"
+    )
+    beyond_chest_weight: float = tune(
+        0.01, "1", "weight of arms and head: they may do as they like"
+    )
+    thigh_weight: float = tune(
+        0.2, "1", "weight of a thigh, which knees and hips tell nearly all of"
+    )
+    shin_weight: float = tune(0.5, "1", "weight of a shin: a knee")
+    foot_weight: float = tune(1.0, "1", "weight of feet and toes, as what slides is seen first")
+    arm_bones: int = tune(
+        4, "1", "from the chest to a hand or past the head; fingers do not matter"
+    )
+    root_velocity_weight: float = tune(
+        4.0, "1", "weight of the root's velocity: poses of other speeds do not blend"
+    )
+    turn_lever: float = tune(1.0, "m", "weight of the root's turn times its lever")
+    states_at_once: int = tune(2048, "1", "whose features are computed together, within the cache")
+    measured_seconds: float = tune(
+        0.1, "s", "weight of the root's velocity in the measure that tells a field's data"
+    )
+    alike_cosine: float = tune(
+        0.9999, "1", "of half the angle between rotations, above which a line is as exact as an arc"
+    )
+    speed_count: int = tune(
+        5, "1", "of tasks, evenly from standing to the fastest: values between are interpolated"
+    )
+    # the search for neighbours
+    wider_times: float = tune(
+        1.5, "1", "times k: states considered to find those of different stretches"
+    )
+    bound_sums: int = tune(8, "1", "of terms in which bounds are measured: chosen by eye")
+    block_states: int = tune(16, "1", "states in a block: chosen by eye")
+    group_states: int = tune(256, "1", "states in a group, which is halved into blocks")
+    bound_seeds: int = tune(64, "1", "states beyond 2 k that give the first bound")
+    queries_at_once: int = tune(16, "1", "searched around one mean: chosen by eye")
+    most_pairs: int = tune(
+        30_000,
+        "1",
+        "distances of a batch; queries that need more differ too much, and go one by one",
+    )
+    # training
+    trained_at_once: int = tune(
+        16, "1", "states whose actions are computed together, within the cache"
+    )
+    tables_share: float = tune(
+        0.8, "1", "of a training's time for its tables, which a progress bar takes as usual"
+    )
+    values_at_once: int = tune(
+        1024, "1", "states whose values are computed together, within the cache"
+    )
+    # a push and ghosts
+    full_push: float = tune(
+        2.0, "m/s", "a push of full strength: harder ones move a body farther, and bend it no more"
+    )
+    push_bend: float = tune(
+        0.2, "rad", "of every joint of the spine; notebook 003 bends by a fixed amount a tick"
+    )
+    push_shift: float = tune(
+        0.1, "m", "of the hips; notebook 003 moves them by a fixed amount a tick"
+    )
+    push_seconds: float = tune(
+        0.2, "s", "over which a push is spread, to look alike at any rate and not to pop"
+    )
+    ghosts_in_a_row: int = tune(5, "1", "neighbours drawn beside each other, as a view holds")
+    ghosts_apart: float = tune(
+        0.5, "1", "of a body's height, between neighbours in a row: arms do not meet"
+    )
+    ghosts_behind: float = tune(1.25, "1", "of a body's height, from row to row")
+
+
+NUMBERS = FieldNumbers()
