@@ -613,6 +613,7 @@ NUMBERED = (  # rooms whose tuned numbers stand in their `numbers.py`
     "blending",
     "matching",
     "field",
+    "facts",
 )
 NOT_TUNED = {  # constants that nobody would choose otherwise
     "FEWEST_DIRECTIONS": "a limit of input",

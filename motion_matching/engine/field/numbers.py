@@ -106,22 +106,16 @@ class FieldNumbers:
         "beyond which a goal has one who stands turn: smaller ones are no wish",
     )
     # the measure between states
-    position_weight: float = tune(0.8, "1", "weight of all positions relative to velocities")
+    position_weight: float = tune(0.8, "1", "of all positions relative to velocities: notebook 003")
     hips_weight: float = tune(
-        0.3, "1", "weight of the hips' motion: chosen by eye, as the other weights of bones"
+        0.3, "1", "of the hips' position: notebook 003, as those of the other bones"
     )
-    spine_weight: float = tune(0.1, "1", "weight of each bone between hips and chest")
-    chest_weight: float = tune(
-        0.5, "1", "weight of the chest, which stands for the whole upper body"
-    )
-    beyond_chest_weight: float = tune(
-        0.01, "1", "weight of arms and head: they may do as they like"
-    )
-    thigh_weight: float = tune(
-        0.2, "1", "weight of a thigh, which knees and hips tell nearly all of"
-    )
-    shin_weight: float = tune(0.5, "1", "weight of a shin: a knee")
-    foot_weight: float = tune(1.0, "1", "weight of feet and toes, as what slides is seen first")
+    spine_weight: float = tune(0.1, "1", "of each bone between hips and chest: notebook 003")
+    chest_weight: float = tune(0.5, "1", "of the chest: notebook 003")
+    beyond_chest_weight: float = tune(0.01, "1", "of arms and head: notebook 003")
+    thigh_weight: float = tune(0.2, "1", "of a thigh: notebook 003")
+    shin_weight: float = tune(0.5, "1", "of a shin: notebook 003")
+    foot_weight: float = tune(1.0, "1", "of feet and toes: notebook 003")
     arm_bones: int = tune(
         4, "1", "from the chest to a hand or past the head; fingers do not matter"
     )
