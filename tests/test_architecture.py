@@ -614,6 +614,7 @@ NUMBERED = (  # rooms whose tuned numbers stand in their `numbers.py`
     "matching",
     "field",
     "facts",
+    "takes",
 )
 NOT_TUNED = {  # constants that nobody would choose otherwise
     "FEWEST_DIRECTIONS": "a limit of input",

@@ -24,6 +24,9 @@ class FootNumbers:
     flicker_when_cut: float = tune(
         0.13, "s", "as `flicker`, of a contact whose end was cut: a rest of a drag is a twitch"
     )
+    sliding_height: float = tune(
+        0.025, "m", "MANN: up to this height a toe that moves is a sliding foot"
+    )
     farthest_stand: float = tune(
         1.75, "1", "radii within which a foot with the time to step there stands: chosen by eye"
     )
@@ -155,9 +158,6 @@ class FootNumbers:
     # planting
     frames_at_once: int = tune(
         1024, "1", "frames of poses bent at once: those of a long take would fill the memory"
-    )
-    looks_to_edge: int = tune(
-        33, "1", "at the ground between where a plant stands and where it would go: chosen by eye"
     )
 
 

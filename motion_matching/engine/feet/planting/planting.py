@@ -19,7 +19,6 @@ from ..contact_ranges import ContactRange, build_contact_mask
 from ..numbers import NUMBERS as FEET
 from .feet_plan import Feet, FeetPlan, FootTrack, ToeMotion
 from .heels import compute_pitches, find_level_axes
-from .numbers import NUMBERS
 from .placement import FeetPlacement
 from .sides import measure_sides
 from .solver import solve
@@ -245,7 +244,9 @@ def _place_plants(
         chosen = start if begins and r.point is None else r.point
         places[frames] = np.median(stand[frames], axis=0) if chosen is None else chosen
         firm[frames] = chosen is not None or r in plan.firm
-        raised[frames] = np.clip(np.median(heights[frames]) - leg.toe_height, 0.0, NUMBERS.low)
+        raised[frames] = np.clip(
+            np.median(heights[frames]) - leg.toe_height, 0.0, FEET.sliding_height
+        )
     if start is not None and not firm[0]:
         places[0], firm[0] = start, True
     return places, firm, raised
