@@ -525,7 +525,7 @@ motion_matching.register()
 motion_matching.unregister()
 new = {name for name in set(sys.modules) - before if name.startswith("motion_matching.")}
 light = {"errors", "lazy", "names", "settings", "files", "files.file_paths", "files.json_files", "files.presets",
-         "performance", "performance.labels", "performance.published", "performance.settings", "database",
+         "performance", "performance.labels", "performance.numbers", "performance.published", "performance.settings", "database",
          "database.tags", "database.tags.thresholds", "motion", "motion.rest", "motion.settings", "skeleton",
          "skeleton.bone_names", "retargeting", "retargeting.settings"}
 assert not {name for name in new if name.startswith(("motion_matching.cli", "motion_matching.commands"))}, new
@@ -615,33 +615,34 @@ NUMBERED = (  # rooms whose tuned numbers stand in their `numbers.py`
     "field",
     "facts",
     "takes",
+    "performance",
+    "motion",
 )
-NOT_TUNED = {  # constants that nobody would choose otherwise
-    "FEWEST_DIRECTIONS": "a limit of input",
-    "MOST_DIRECTIONS": "a limit of input",
-    "MOST_SPEEDS": "a limit of input",
-    "NEVER": "stands for a time that does not come",
-    "PER_CENTIMETRE": "a unit",
-    "STAYS": "column",
-    "STRAIGHT_AHEAD": "a direction",
-    "UNTIL": "column",
-    "VERSION": "a format",
-    "_GIVEN_RATE": "a unit: what an article's numbers are given for",
-    "_LEAST_WEIGHT": "keeps a solution finite",
-    "_NEVER": "a rotation",
-    "_NO_LENGTH": "what rounding leaves of a length, or of a product of lengths",
-    "_PART": "what three equal rates make of a halflife",
-    "_ROUNDING": "what rounding leaves",
-    "_SHORTEST": "what rounding leaves of a movement",
-    "_SKIN": "what rounding leaves free",
-    "_SMALLEST": "keeps a division finite",
-    "_SPAN": "frames that a velocity and its change take",
-    "_STENCILS": "differences of first and second order",
-    "_TINY": "keeps a division finite",
-    "_TOUCH": "what rounding leaves between a disc and a wall",
-    "_UNKNOWN": "stands for a time that is not known",
-    "_UNTURNED": "a rotation",
-    "_WHOLE": "what rounding leaves of a frame",
+NOT_TUNED = {  # constants that nobody would choose otherwise, by what they are
+    "a limit of input": {
+        "FARTHEST",
+        "FEWEST_DIRECTIONS",
+        "HIGHEST_RATE",
+        "LARGEST_ANGLE",
+        "LARGEST_SPEED",
+        "LONGEST_TAKE",
+        "MOST_DIRECTIONS",
+        "MOST_POSES",
+        "MOST_SPEEDS",
+        "_LARGEST_BOX",
+        "_LARGEST_MOVE",
+        "_LARGEST_PLACE",
+        "_LARGEST_VELOCITY",
+        "_LONGEST_WINDOW",
+    },
+    "stands for a time that does not come or is not known": {"NEVER", "_UNKNOWN"},
+    "a unit": {"PER_CENTIMETRE", "_GIVEN_RATE"},
+    "mathematics": {"SHORTEST_TAKE", "_PART", "_SPAN", "_STENCILS"},
+    "a column": {"STAYS", "UNTIL"},
+    "a direction or a rotation": {"STRAIGHT_AHEAD", "_NEVER", "_UNTURNED"},
+    "the version of a format": {"VERSION"},
+    "keeps a division or a solution finite": {"_LEAST_WEIGHT", "_SMALLEST", "_TINY"},
+    "what rounding leaves": {"_NO_LENGTH", "_ROUNDING", "_SHORTEST", "_SKIN", "_TOUCH", "_WHOLE"},
 }
 
 
@@ -658,8 +659,12 @@ def find_loose_numbers(tree: ast.Module) -> list[str]:
     return [
         target.id
         for target, value in bound
-        if isinstance(target, ast.Name) and target.id not in NOT_TUNED and is_of_numbers(value)
+        if isinstance(target, ast.Name) and not is_fixed(target.id) and is_of_numbers(value)
     ]
+
+
+def is_fixed(name: str) -> bool:
+    return any(name in names for names in NOT_TUNED.values())
 
 
 def list_bound(node: ast.Assign | ast.AnnAssign) -> Iterator[tuple[ast.expr, ast.expr | None]]:

@@ -37,7 +37,8 @@ def measure_toe_floors(bodies: Sequence[BodyMotion]) -> np.ndarray:
 
 def measure_ankle_floors(bodies: Sequence[BodyMotion]) -> np.ndarray:
     """Return the height (L,) of each standing ankle: the 2nd percentile of its heights in clips."""
-    return np.percentile(np.concatenate([body.legs[:, :, 2, 2] for body in bodies]), 2, axis=0)
+    heights = np.concatenate([body.legs[:, :, 2, 2] for body in bodies])
+    return np.percentile(heights, LEG_NUMBERS.standing_percentile, axis=0)
 
 
 def measure_mann_foot_slide(frames: Frames) -> float:
