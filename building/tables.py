@@ -30,6 +30,7 @@ MODULES = {  # of the settings that have a table
     "SimulationBoneSettings": "motion.settings",
     "TrainingSettings": "field.training.quality",
 }
+SHARED = {"engine/motion/margins.py": "MARGINS", "engine/motion/rest.py": "AT_REST"}  # by rooms
 _TABLE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 _DEGREES = {"rad": "°", "rad/s": "°/s"}
 
@@ -62,41 +63,39 @@ def format_default(value: Any, unit: str) -> str:
 
 
 def list_numbers() -> dict[str, Any]:
-    """Return the tuned numbers of each room that has some, by its path in the package."""
-    files = sorted(PACKAGE.rglob("numbers.py"), key=lambda file: file.parts)
-    rooms = [file.parent.relative_to(PACKAGE) for file in files]
-    return {
-        room.as_posix(): importlib.import_module(
-            ".".join(("motion_matching", *room.parts, "numbers"))
-        ).NUMBERS
-        for room in rooms
-    }
+    """Return the tuned numbers of each room that has some, and those that rooms share, by path."""
+    found = {}
+    for file in PACKAGE.rglob("*.py"):
+        path, is_own = file.relative_to(PACKAGE), file.name == "numbers.py"
+        name = "NUMBERS" if is_own else SHARED.get(path.as_posix())
+        if name is not None:
+            place = path.with_suffix("")
+            module = importlib.import_module(".".join((PACKAGE.name, *place.parts)))
+            found[(path.parent if is_own else place).as_posix()] = getattr(module, name)
+    return dict(sorted(found.items()))
 
 
 def make_number_tables(rooms: Mapping[str, Any]) -> str:
     """Return a Markdown section for each room, with a row for each of its tuned numbers."""
-    parts = []
-    for room, numbers in rooms.items():
-        rows = [
-            f"| {f.name} | {_format_number(f.default)} | {_format_unit(f.metadata['unit'])} "
-            f"| {_escape(f.metadata['why'])} |"
-            for f in fields(numbers)
-        ]
-        head = [f"## {room}", "", type(numbers).__doc__, ""]
-        parts.append(
-            "\n".join([*head, "| number | value | unit | why |", "|---|---|---|---|", *rows])
-        )
-    return "\n\n".join(parts)
+    return "\n\n".join(_make_number_table(room, numbers) for room, numbers in rooms.items())
 
 
-def _format_number(value: Any) -> str:
-    if isinstance(value, tuple):
-        return ", ".join(map(_format_number, value))
-    return f"{value:,}" if isinstance(value, int) else f"{value:.6g}"
+def _make_number_table(room: str, numbers: Any) -> str:
+    rows = [
+        f"| `{f.name}` | {_format_number(f.default, f.metadata['unit'])} "
+        f"| {_escape(f.metadata['why'])} |"
+        for f in fields(numbers)
+    ]
+    head = f"## {room}\n\n{type(numbers).__doc__}\n\n| number | value | why |\n|---|---|---|"
+    return "\n".join([head, *rows])
 
 
-def _format_unit(unit: str) -> str:
-    return "" if unit == "1" else unit
+def _format_number(value: Any, unit: str) -> str:
+    if unit in _DEGREES:
+        return f"{math.degrees(value):.4g}{_DEGREES[unit]}"
+    values = value if isinstance(value, tuple) else (value,)
+    shown = ", ".join(f"{v:,}" if isinstance(v, int) else f"{v:.6g}" for v in values)
+    return shown if unit == "1" else f"{shown} {unit}"
 
 
 def fill_tables(text: str) -> str:

@@ -70,12 +70,12 @@ def test_each_tuned_number_gets_a_row_in_its_rooms_section():
         """What is tuned here."""
 
         pace: float = tune(1.0 / 3.0, "s", "as | a step takes")
+        turn: float = tune(math.radians(30.0), "rad", "seen at once")
         counts: tuple[int, ...] = tune((16, 25_000), "1", "few, then more")
 
-    head = "| number | value | unit | why |\n|---|---|---|---|\n"
-    rows = (
-        "| pace | 0.333333 | s | as \\| a step takes |\n| counts | 16, 25,000 |  | few, then more |"
-    )
+    head = "| number | value | why |\n|---|---|---|\n"
+    rows = "| `pace` | 0.333333 s | as \\| a step takes |\n"
+    rows += "| `turn` | 30° | seen at once |\n| `counts` | 16, 25,000 | few, then more |"
     section = f"## engine/feet\n\nWhat is tuned here.\n\n{head}{rows}"
     assert tables.make_number_tables({"engine/feet": Numbers()}) == section
 
