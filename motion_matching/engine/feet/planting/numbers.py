@@ -70,9 +70,7 @@ class FeetNumbers:
     last: int = tune(100, "1", "of later rounds, after which most limits are kept to 0.2 mm")
     accuracy: float = tune(2e-4, "m", "below what can be seen")
     window: float = tune(12.0, "s", "of a take that are solved at once, to keep memory small")
-    looks_to_edge: int = tune(
-        33, "1", "at the ground between where a plant stands and where it would go: chosen by eye"
-    )
+    looks_to_edge: int = tune(33, "1", "at the ground on a plant's way: by eye")
     ahead: float = tune(1.5, "s", "two steps that a window looks beyond its end")
 
 
