@@ -24,10 +24,10 @@ PACKAGE = DOCS.parent / "motion_matching"
 MODULES = {  # of the settings that have a table
     "AutoTagSettings": "database.tags.thresholds",
     "BuildSettings": "building.build",
-    "ContactSettings": "motion.settings",
+    "ContactSettings": "motion.contacts",
     "PerformerSettings": "performance.settings",
     "RetargetSettings": "retargeting.settings",
-    "SimulationBoneSettings": "motion.settings",
+    "SimulationBoneSettings": "motion.simulation_bone",
     "TrainingSettings": "field.training.quality",
 }
 SHARED = {"engine/motion/margins.py": "MARGINS", "engine/motion/rest.py": "AT_REST"}  # by rooms
