@@ -27,13 +27,13 @@ class ControlNumbers:
     contact_step: float = tune(
         1.0 / 6.0, "s", "springs ignore obstacles, so longer steps are divided"
     )
-    right_ahead: float = tune(0.1, "s", "at full speed: nearer obstacles block")
+    right_ahead: float = tune(0.1, "s", "at full speed: nearer obstacles block, whatever the data")
     probe: float = tune(1e-3, "s", "of going on that shows where obstacles let an object move")
     # the body beside it
-    lean_halflife: float = tune(0.3, "s", "of a body over its feet: a shift of weight")
+    lean_halflife: float = tune(0.3, "s", "of a body that recentres over its feet: by eye")
     lean_speed: float = tune(0.05, "m/s", "at most while it does so: half of that of standing")
     lean_rate: float = tune(0.05, "rad/s", "at most meanwhile: feet stand, knees give: by eye")
-    foot_radius: float = tune(0.4, "m", "of the feet around the character's axis: half a step")
+    foot_radius: float = tune(0.4, "m", "of the feet around the character's axis: by eye")
     # takes
     ease_legs: float = tune(0.3, "s", "from planted feet to those of the rest: a step")
     candidates: int = tune(3, "1", "recorded for each jump: as many as one reads at a glance")

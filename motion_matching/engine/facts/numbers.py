@@ -19,7 +19,7 @@ class FactNumbers:
     stance_uneven: float = tune(1.5, "1/leg length", "a stride's joints are 0.5 off their mirror's")
     stance_rare: float = tune(2.0, "1/leg length", "joints are within 0.1 of their median in walks")
     stance_quick: float = tune(0.05, "s/m", "breaks ties: the calmer of equal poses fades better")
-    most_frames: int = tune(5000, "1", "of a database that are rated or compared: short builds")
+    most_frames: int = tune(5000, "1", "of a database, rated or compared, in short builds")
     frames_at_once: int = tune(4096, "1", "whose bones are found together, within the cache")
     tall: int = tune(90, "%", "percentile of hips' heights that is upright: above are jumps")
     stretched: int = tune(10, "%", "percentile of bends of planted, stretched knees")
@@ -30,7 +30,7 @@ class FactNumbers:
     bearing_moments: int = tune(8, "1", "of these that are looked at: by eye")
     walking_frames: int = tune(1000, "1", "that show how a body walks: steps repeat")
     enough_walking: float = tune(2.0, "s", "two strides: with less, nothing is known of walking")
-    body_frames: int = tune(3000, "1", "to measure a body from: percentiles of more are the same")
+    body_frames: int = tune(3000, "1", "to measure a body from, so that builds stay short")
     # idles
     shortest_idle: float = tune(0.5, "s", "a shorter one is a moment between two steps")
     least_idling: float = tune(2.0, "s", "of all idles: with less, the same twitch repeats")
@@ -47,7 +47,7 @@ class FactNumbers:
     # limits of motion
     peak_block: float = tune(1.0, "s", "that share a peak of how hard a body moves: by eye")
     peak_around: float = tune(0.5, "s", "before and after a block, that count too: half of one")
-    limit_frames: int = tune(4000, "1", "that show what nearly all do: more show the same")
+    limit_frames: int = tune(4000, "1", "that show what nearly all do, in short builds")
     least_knee_rate: float = tune(
         5.0, "rad/s", "that the knees of people may always reach, though their data only stands"
     )

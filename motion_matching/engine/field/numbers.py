@@ -28,7 +28,7 @@ class FieldNumbers:
     gait_halflife: float = tune(0.1, "s", "after a change of gait, as its steps differ more")
     gait_fading: float = tune(0.1, "s", "in which half of what `gait_halflife` is more has gone")
     gait_seconds: float = tune(0.3, "s", "after a change of gait: a toe that moves is up")
-    moving_toe: float = tune(1.0, "m/s", "of a toe in the air: planted ones are drawn slower")
+    moving_toe: float = tune(1.0, "m/s", "from which a toe moves: chosen by eye")
     # the way of the object
     path_times: tuple[float, ...] = tune(
         (0.25, 0.5, 0.75, 1.0), "s", "of the known way; values aim at the last"
@@ -46,8 +46,8 @@ class FieldNumbers:
     gait_leads: tuple[float, ...] = tune((1.0, 0.2, 0.5), "s", "to standing, walking, running")
     clip_end: float = tune(0.25, "s", "of a clip without neighbours: what ends there leaps")
     enough_share: float = tune(0.5, "1", "of states left, or a gait keeps the ends of its clips")
-    standing_speed: float = tune(0.2, "m/s", "fields blend, so states of up to this stand")
-    standing_turn: float = tune(0.5, "rad/s", "the same of their turn: more than `RestRules.turn`")
+    standing_speed: float = tune(0.2, "m/s", "of goals and states that stand: by eye")
+    standing_turn: float = tune(0.5, "rad/s", "of states that stand: by eye")
     standing_angle: float = tune(math.radians(10.0), "rad", "a goal farther aside makes one turn")
     # the measure between states
     position_weight: float = tune(0.8, "1", "of all positions relative to velocities: notebook 003")
@@ -59,8 +59,10 @@ class FieldNumbers:
     shin_weight: float = tune(0.5, "1", "of a shin: notebook 003")
     foot_weight: float = tune(1.0, "1", "of feet and toes: notebook 003")
     arm_bones: int = tune(4, "1", "from the chest to a hand or past the head, without fingers")
-    root_velocity_weight: float = tune(4.0, "1", "poses of other speeds do not blend")
-    turn_lever: float = tune(1.0, "m", "weight of the root's turn times its lever")
+    root_velocity_weight: float = tune(
+        4.0, "1", "of the root's velocity among those of bones: by eye"
+    )
+    turn_lever: float = tune(1.0, "m", "of the root's turn among those velocities: by eye")
     states_at_once: int = tune(2048, "1", "whose features are computed together, within the cache")
     measured_seconds: float = tune(0.1, "s", "of the root's velocity, to tell a field's data")
     alike_cosine: float = tune(

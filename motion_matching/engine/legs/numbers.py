@@ -14,9 +14,7 @@ class LegNumbers:
 
     close: float = tune(1e-5, "m", "nearer joints need no bending: nobody sees 0.01 mm")
     firm_share: float = tune(0.92, "1", "of a leg, kept exactly; with more, knees snap straight")
-    standing_percentile: int = tune(
-        2, "%", "of a joint's heights: its height when it stands; less are faults of a capture"
-    )
+    standing_percentile: int = tune(2, "%", "of a joint's heights when it stands, as MANN has it")
     tip_share: float = tune(0.6, "1", "of a foot, for a tip that the rig lacks: by eye")
     extra_bend: float = tune(math.radians(2.0), "rad", "of a knee beyond the data: by eye")
     folded: float = tune(1e-3, "m", "more than bones allow: a folded leg has no plane")

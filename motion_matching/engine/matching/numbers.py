@@ -12,7 +12,7 @@ class MatchingNumbers:
     """Lengths, times and speeds are those of people."""
 
     # jumps that nothing pops in
-    ticks_seen: int = tune(3, "1", "after a jump: most joints that pop do so in the first: by eye")
+    ticks_seen: int = tune(3, "1", "after a jump, looked at for joints that pop: by eye")
     longest_wait: float = tune(0.15, "s", "of a jump that would pop; longer delays answers")
     looked_at: int = tune(64, "1", "nearest frames, for one without leaps: by eye")
     frames_apart: int = tune(2, "1", "frames that are no farther from one that leaps leap as well")

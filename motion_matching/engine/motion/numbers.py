@@ -23,7 +23,7 @@ class MotionNumbers:
     rest_percentile: int = tune(20, "%", "of a toe's speeds, at rest: it stands half of the time")
     trembling_times: float = tune(3.0, "1", "a resting toe's speed varies by this: by eye")
     resting_most: float = tune(0.2, "1", "of a toe's speed in a swing: what is faster never rests")
-    swing_speed: float = tune(3.5, "m/s", "speed of a toe in a swing of people who walk")
+    swing_speed: float = tune(3.5, "m/s", "of toes of people who walk: other bodies' count by it")
     half_limit: float = tune(0.5, "1", "of a limit, where only one step is sure")
     steady_seconds: float = tune(0.15, "s", "to average a trembling toe's velocity: by eye")
     between_swings: float = tune(0.4, "1", "of a swing's speed: slower lies between two")
