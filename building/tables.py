@@ -1,8 +1,9 @@
-"""Write the tables of settings in the manual from the settings themselves.
+"""Write the tables of settings and tuned numbers in the manual from where they are defined.
 
 `python -m building.tables` replaces what stands between `<!-- table: ClassName -->` and
 `<!-- end of table -->` in the pages of `docs`; with `--check` it only reports which pages are out
-of date. The table of a class without described settings is left as it was written.
+of date. The table of a class without described settings is left as it was written. The table
+`numbers` has a section for each room with a `numbers.py`.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import importlib
 import math
 import re
 import sys
+from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,7 @@ from motion_matching.engine.performance import scripts
 from motion_matching.engine.settings import get_descriptions
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
+PACKAGE = DOCS.parent / "motion_matching"
 MODULES = {  # of the settings that have a table
     "AutoTagSettings": "database.tags.thresholds",
     "BuildSettings": "building.build",
@@ -28,6 +31,11 @@ MODULES = {  # of the settings that have a table
     "RetargetSettings": "retargeting.settings",
     "SimulationBoneSettings": "motion.simulation_bone",
     "TrainingSettings": "field.training.quality",
+}
+SHARED = {  # by rooms
+    "engine/direct/objective.py": "COSTS",
+    "engine/motion/margins.py": "MARGINS",
+    "engine/motion/rest.py": "AT_REST",
 }
 _TABLE = re.compile(r"(<!-- table: (\w+) -->\n).*?(<!-- end of table -->)", re.DOTALL)
 _DEGREES = {"rad": "°", "rad/s": "°/s"}
@@ -69,11 +77,49 @@ def make_list_of_kinds(name: str) -> str:
     return "\n".join([f"| {first} | panel | {about} |", "|---|---|---|", *rows])
 
 
+def list_numbers() -> dict[str, Any]:
+    """Return the tuned numbers of each room that has some, and those that rooms share, by path."""
+    found = {}
+    for file in PACKAGE.rglob("*.py"):
+        path, is_own = file.relative_to(PACKAGE), file.name == "numbers.py"
+        name = "NUMBERS" if is_own else SHARED.get(path.as_posix())
+        if name is not None:
+            place = path.with_suffix("")
+            module = importlib.import_module(".".join((PACKAGE.name, *place.parts)))
+            found[(path.parent if is_own else place).as_posix()] = getattr(module, name)
+    return dict(sorted(found.items()))
+
+
+def make_number_tables(rooms: Mapping[str, Any]) -> str:
+    """Return a Markdown section for each room, with a row for each of its tuned numbers."""
+    return "\n\n".join(_make_number_table(room, numbers) for room, numbers in rooms.items())
+
+
+def _make_number_table(room: str, numbers: Any) -> str:
+    rows = [
+        f"| `{f.name}` | {_format_number(f.default, f.metadata['unit'])} "
+        f"| {_escape(f.metadata['why'])} |"
+        for f in fields(numbers)
+    ]
+    head = f"## {room}\n\n{type(numbers).__doc__}\n\n| number | value | why |\n|---|---|---|"
+    return "\n".join([head, *rows])
+
+
+def _format_number(value: Any, unit: str) -> str:
+    if unit in _DEGREES:
+        return f"{math.degrees(value):.4g}{_DEGREES[unit]}"
+    values = value if isinstance(value, tuple) else (value,)
+    shown = ", ".join(f"{v:,}" if isinstance(v, int) else f"{v:.6g}" for v in values)
+    return shown if unit == "1" else f"{shown} {unit}"
+
+
 def fill_tables(text: str) -> str:
     """Return a page with its tables written anew."""
 
     def fill(match: re.Match[str]) -> str:
         begin, name, end = match.groups()
+        if name == "numbers":
+            return f"{begin}\n{make_number_tables(list_numbers())}\n\n{end}"
         if name in ("FeatureKind", "ScriptKind"):
             table = make_list_of_kinds(name)
         else:

@@ -14,11 +14,8 @@ from typing import NamedTuple
 
 import pytest
 
-from motion_matching.engine.feet.dragging import DragRules
-from motion_matching.engine.feet.foot_rules import FootRules
+from building.tables import list_numbers
 from motion_matching.engine.feet.planting.numbers import FeetNumbers
-from motion_matching.engine.motion.margins import Margins
-from motion_matching.engine.motion.rest import RestRules
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "motion_matching"
@@ -532,7 +529,7 @@ light = {"errors", "lazy", "names", "progress", "settings", "files", "files.file
          *(f"database.features.kinds.{m}" for m in ("base", "bones", "fades", "paths")), "blending", "maths",
          "maths.planar", "maths.rotations", "maths.rotations.euler", "maths.rotations.quat",
          "database.tags", "database.tags.thresholds", "motion", "motion.rest", "motion.settings", "skeleton",
-         "skeleton.bone_names", "retargeting", "retargeting.settings"}
+         "skeleton.bone_names", "retargeting", "retargeting.settings", "performance.numbers"}
 assert not {name for name in new if name.startswith(("motion_matching.cli", "motion_matching.commands"))}, new
 assert not {name for name in new if name.startswith(("motion_matching.scene.", "motion_matching.live."))}, new
 assert {name for name in new if name.startswith("motion_matching.engine.")} <= {f"motion_matching.engine.{m}" for m in light}, new
@@ -607,18 +604,146 @@ def test_an_import_past_a_face_is_reported():
         assert find_closed_room(("engine", "feet", "live", "foot_lock"), target, faces) is None
 
 
-def test_the_room_of_feet_stays_small_and_gives_reasons_for_its_numbers():
+# ---------------------------------------------------------------- numbers
+
+
+NUMBERED = (  # rooms whose tuned numbers stand in their `numbers.py`
+    "feet",
+    "legs",
+    "ground",
+    "control",
+    "blending",
+    "matching",
+    "field",
+    "facts",
+    "takes",
+    "performance",
+    "motion",
+)
+NOT_TUNED = {  # constants that nobody would choose otherwise, by what they are
+    "a limit of input": {
+        "FARTHEST",
+        "FEWEST_DIRECTIONS",
+        "HIGHEST_RATE",
+        "LARGEST_ANGLE",
+        "LARGEST_SPEED",
+        "LONGEST_TAKE",
+        "MOST_DIRECTIONS",
+        "MOST_POSES",
+        "MOST_SPEEDS",
+        "_LARGEST_BOX",
+        "_LARGEST_MOVE",
+        "_LARGEST_PLACE",
+        "_LARGEST_VELOCITY",
+        "_LONGEST_WINDOW",
+    },
+    "stands for a time that does not come or is not known": {"NEVER", "_UNKNOWN"},
+    "a unit": {"PER_CENTIMETRE", "_GIVEN_RATE"},
+    "mathematics": {"SHORTEST_TAKE", "_PART", "_SPAN", "_STENCILS"},
+    "a column": {"STAYS", "UNTIL"},
+    "a direction or a rotation": {"STRAIGHT_AHEAD", "_NEVER", "_UNTURNED"},
+    "the version of a format": {"VERSION"},
+    "keeps a division or a solution finite": {"_LEAST_WEIGHT", "_SMALLEST", "_TINY"},
+    "what rounding leaves": {"_NO_LENGTH", "_ROUNDING", "_SHORTEST", "_SKIN", "_TOUCH", "_WHOLE"},
+}
+
+
+def find_loose_numbers(tree: ast.Module) -> list[str]:
+    """Return the constants of a module and of its classes that are bound to numbers."""
+    bodies = [tree.body, *(node.body for node in tree.body if isinstance(node, ast.ClassDef))]
+    bound = [
+        (target, value)
+        for body in bodies
+        for node in body
+        if isinstance(node, ast.Assign) or (isinstance(node, ast.AnnAssign) and body is tree.body)
+        for target, value in list_bound(node)
+    ]
+    return [
+        target.id
+        for target, value in bound
+        if isinstance(target, ast.Name) and not is_fixed(target.id) and is_of_numbers(value)
+    ]
+
+
+def is_fixed(name: str) -> bool:
+    return any(name in names for names in NOT_TUNED.values())
+
+
+def list_bound(node: ast.Assign | ast.AnnAssign) -> Iterator[tuple[ast.expr, ast.expr | None]]:
+    """Yield the names that an assignment binds, each with its own value."""
+    for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
+        if isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple):
+            yield from zip(target.elts, node.value.elts, strict=True)
+        else:
+            yield target, node.value
+
+
+def is_of_numbers(value: ast.expr | None) -> bool:
+    """Tell whether an expression is made of numbers; zeros alone are no choice."""
+    match value:
+        case ast.Constant():
+            return type(value.value) in (int, float) and value.value != 0
+        case ast.UnaryOp():
+            return is_of_numbers(value.operand)
+        case ast.BinOp():
+            return is_of_numbers(value.left) or is_of_numbers(value.right)
+        case ast.Tuple():
+            return any(map(is_of_numbers, value.elts))
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="math"))):
+            return any(map(is_of_numbers, value.args))
+    return False
+
+
+def test_tuned_numbers_stand_in_one_place():
+    loose = {
+        file.relative_to(PACKAGE).as_posix(): names
+        for room in NUMBERED
+        for file in (PACKAGE / "engine" / room).rglob("*.py")
+        if file.name != "numbers.py" and (names := find_loose_numbers(parse(file)))
+    }
+    assert loose == {}, "tune it in the room's `numbers.py`, with its unit and why"
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "_AROUND = 0.02",
+        "_FEW, _MANY = 3, -4",
+        "_TIMES: tuple[float, ...] = (0.1, 0.2)",
+        "_TURN = math.radians(30.0)",
+        "_TWICE = 2 * _ONCE",
+        "class Search:\n    _MOST = 64",
+    ],
+)
+def test_a_loose_number_is_reported(source):
+    assert find_loose_numbers(ast.parse(source))
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "STEP = NUMBERS.step",
+        "_NOWHERE = (0.0, 0.0)",
+        "_NAMES = 'a', 'b'",
+        "class Point:\n    x: float = 0.0",
+    ],
+)
+def test_what_is_no_number_passes(source):
+    assert find_loose_numbers(ast.parse(source)) == []
+
+
+def test_each_tuned_number_has_a_unit_and_a_reason():
+    wrong = [
+        f"{room}: {each.name}"
+        for room, numbers in list_numbers().items()
+        for each in fields(numbers)
+        if not each.metadata["unit"] or len(each.metadata["why"]) <= 10
+    ]
+    assert wrong == []
+
+
+def test_the_room_of_planting_stays_small():
     planting = PACKAGE / "engine" / "feet" / "planting"
     lines = sum(len(file.read_text("utf-8").splitlines()) for file in planting.glob("*.py"))
     assert lines <= 2200
-    numbers = fields(FeetNumbers)
-    assert len(numbers) <= 40
-    for each in (
-        *numbers,
-        *fields(Margins),
-        *fields(FootRules),
-        *fields(DragRules),
-        *fields(RestRules),
-    ):
-        assert each.metadata["unit"], each.name
-        assert len(each.metadata["why"]) > 10, each.name
+    assert len(fields(FeetNumbers)) <= 40

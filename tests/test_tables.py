@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 
 from building import tables
-from motion_matching.engine.settings import describe
+from motion_matching.engine.settings import describe, tune
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,22 @@ def test_settings_without_descriptions_get_no_table():
         speed: float = 1.0
 
     assert tables.make_table(Plain) == ""
+
+
+def test_each_tuned_number_gets_a_row_in_its_rooms_section():
+    @dataclass(frozen=True)
+    class Numbers:
+        """What is tuned here."""
+
+        pace: float = tune(1.0 / 3.0, "s", "as | a step takes")
+        turn: float = tune(math.radians(30.0), "rad", "seen at once")
+        counts: tuple[int, ...] = tune((16, 25_000), "1", "few, then more")
+
+    head = "| number | value | why |\n|---|---|---|\n"
+    rows = "| `pace` | 0.333333 s | as \\| a step takes |\n"
+    rows += "| `turn` | 30° | seen at once |\n| `counts` | 16, 25,000 | few, then more |"
+    section = f"## engine/feet\n\nWhat is tuned here.\n\n{head}{rows}"
+    assert tables.make_number_tables({"engine/feet": Numbers()}) == section
 
 
 def test_the_manuals_tables_are_up_to_date():

@@ -16,12 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..maths.springs import halflife_to_rate
+from .numbers import NUMBERS
 
 Array = np.ndarray
-_MOST_STEPS = 60  # of Newton's method, which needs about six
-_PRECISE = 1e-13  # share of a time by which the last step moves it
-SHORTEST = 1e-5  # seconds that a cubic takes at least
-_FAR = 700.0  # times a spring's time constant, after which floats hold nothing of it
+SHORTEST = NUMBERS.shortest_fade
 
 
 def compute_spring_displacement(
@@ -148,7 +146,7 @@ def _integrate_cubic(x: Array, slope: Array, s: Array) -> Array:
 
 def _integrate_spring(x: Array, v: Array, y: Array, z: Array, t: Array | float) -> Array:
     """Return the integral of (1 + y t) x exp(-y t) + v t exp(-z t) from 0 to t, even infinity."""
-    a, b = np.minimum(y * t, _FAR), np.minimum(z * t, _FAR)
+    a, b = np.minimum(y * t, NUMBERS.far), np.minimum(z * t, NUMBERS.far)
     of_offset = (2.0 - np.exp(-a) * (2.0 + a)) / y
     # what is left of 1 - exp(-b) (1 + b), which cancels for small b, is of its second order
     of_velocity = (-np.expm1(-b) - b * np.exp(-b)) / z**2
@@ -183,10 +181,10 @@ def _find_spring_crossings(x: Array, v: Array, y: Array, z: Array) -> tuple[Arra
 
 def _solve(ratio: Array, y: Array, apart: Array, t: Array) -> Array:
     """Return the times (N,) at which log(y + 1 / t) + apart t = log(ratio), from a start."""
-    for _ in range(_MOST_STEPS):
+    for _ in range(NUMBERS.most_steps):
         value = np.log((y + 1.0 / t) / ratio) + apart * t
         step = value / (1.0 / (t * (1.0 + y * t)) - apart)
         t = t + step
-        if np.all(np.abs(step) <= _PRECISE * t):
+        if np.all(np.abs(step) <= NUMBERS.precise * t):
             break
     return t

@@ -22,12 +22,14 @@ from ..motion.margins import MARGINS
 from ..performance.settings import PerformerSettings
 from .jump import Jump, Seam
 from .jump_fade import SPRING, FadeShape, choose_fade
+from .numbers import NUMBERS
 
 _NEXT, _AFTER = np.array([1, 2, 0]), np.array([2, 0, 1])
-_SMALL = np.float32(0.05**2)  # rad²: below, the rotation vector hardly affects its velocity
+_SMALL_SQUARE = np.float32(NUMBERS.small_turn**2)
 _TINY = 1e-12
-_FADED = 5e-4  # metres or radians, and the same per second
-_LEAST_LIMITS = np.array([[1.0], [10.0]], np.float32)  # m/s², rad/s²: for bones that hardly move
+_LEAST_LIMITS = np.array(
+    [[NUMBERS.least_acceleration], [NUMBERS.least_turn_acceleration]], np.float32
+)  # for bones that hardly move
 
 
 def _compute_lengths(v: np.ndarray) -> np.ndarray:
@@ -65,7 +67,7 @@ def _compute_offset_speed(
 
 def _compute_coefficients(offset: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return a², sin(a) / a and (1 - cos(a)) / a² of the angles a (B,), enlarged if small."""
-    square = np.maximum(np.einsum("ij,ij->j", offset, offset), _SMALL)
+    square = np.maximum(np.einsum("ij,ij->j", offset, offset), _SMALL_SQUARE)
     angle = np.sqrt(square)
     return square, np.sin(angle) / angle, (1 - np.cos(angle)) / square
 
@@ -164,7 +166,7 @@ class Inertializer:
     @property
     def is_faded(self) -> bool:
         """Whether what is left of all jumps is too small to be seen."""
-        return float(np.abs(self._state).max()) < _FADED
+        return float(np.abs(self._state).max()) < NUMBERS.faded
 
     def reset(self) -> None:
         self._initial_state[:] = self._state[:] = 0
@@ -309,7 +311,7 @@ class Inertializer:
     def _calm_root(self) -> None:
         """Leave less of what fades of the root's velocity."""
         left = self._astray[0]
-        if self._root_halflife > 0.0 and left > _FADED:
+        if self._root_halflife > 0.0 and left > NUMBERS.faded:
             self._astray = spring(*self._astray, 0.0, self._root_halflife, self._dt)
             self._initial_state[:, -3:] *= self._astray[0] / left
 

@@ -8,12 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from ..maths.springs import halflife_to_rate
+from .numbers import NUMBERS
 
-HALFLIFE = 0.1  # seconds, of the springs that jumps are priced with
+HALFLIFE = NUMBERS.price_halflife
 RATE = float(halflife_to_rate(HALFLIFE))
-_NODES, _SHARES = np.polynomial.laguerre.laggauss(6)
-_SLIDE = 2.0  # times its displacement on the ground that a standing toe costs besides
-_CHANGE = 0.01  # metre-seconds, of each contact that begins or ends at the jump
+_NODES, _SHARES = np.polynomial.laguerre.laggauss(NUMBERS.price_nodes)
 
 
 def compute_left(t: np.ndarray) -> np.ndarray:
@@ -43,5 +42,6 @@ def compute_prices(
     # a toe that stands on both sides is dragged by all of its offset, one that changes by half
     stands = left.astype(offset.dtype) + to
     toes = offset[..., : left.shape[-1], :2]
-    dragged = np.sqrt(np.einsum("...i,...i->...", toes, toes)) * (_SLIDE / RATE) * stands
-    return np.asarray(price + (dragged + _CHANGE * (left != to)).sum(axis=-1))
+    by = NUMBERS.slide_price / RATE
+    dragged = np.sqrt(np.einsum("...i,...i->...", toes, toes)) * by * stands
+    return np.asarray(price + (dragged + NUMBERS.contact_price * (left != to)).sum(axis=-1))

@@ -13,9 +13,7 @@ import numpy as np
 from ..legs.joints import compute_accelerations
 from ..maths.along_time import count_frames_to
 from ..maths.rotations import quat
-
-_REACH = 0.1  # seconds around a leap within which poses are evened out, less and less
-_PASSES = 12  # at most
+from .numbers import NUMBERS
 
 
 def even_out_leaps(
@@ -38,8 +36,8 @@ def even_out_leaps(
     hardest = compute_accelerations(places, fps).max(axis=1)
     if not (hardest > most).any():
         return poses
-    result, reach = poses.astype(np.float64), round(_REACH * fps) + 1
-    for _ in range(_PASSES):
+    result, reach = poses.astype(np.float64), round(NUMBERS.leap_reach * fps) + 1
+    for _ in range(NUMBERS.leap_passes):
         leaps = hardest > most
         if not leaps.any():
             break

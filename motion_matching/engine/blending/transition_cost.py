@@ -19,9 +19,9 @@ from ..maths.rotations import component_quat, quat
 from ..performance.settings import PerformerSettings
 from .inertialization import Fading, Inertializer, compute_angular_velocity
 from .jump import Jump
+from .numbers import NUMBERS
 
 Array = np.ndarray
-_AT_ONCE = 512  # jumps: a long take has very many
 _NEXT, _AFTER = np.array([1, 2, 0]), np.array([2, 0, 1])
 
 
@@ -88,8 +88,8 @@ def measure_prices(transitions: Sequence[Transition], parents: Array) -> Array:
     In metre-seconds. Bone 0 is the character itself, and left out.
     """
     bones, prices = max(len(parents) - 1, 1), [np.zeros(0)]
-    for first in range(0, len(transitions), _AT_ONCE):
-        costs = measure_costs(transitions[first : first + _AT_ONCE], parents)
+    for first in range(0, len(transitions), NUMBERS.jumps_at_once):
+        costs = measure_costs(transitions[first : first + NUMBERS.jumps_at_once], parents)
         prices.append(costs[:, 1:].sum(axis=(1, 2)) / bones)
     return np.concatenate(prices)
 

@@ -24,8 +24,7 @@ from ..motion.margins import MARGINS
 from ..performance.settings import PerformerSettings
 from ..performance.start_state import GroundPlace, build_start_state, compose_places
 from ..skeleton.skeleton import Skeleton
-
-_EASE = 0.3  # seconds within which legs go over from planted feet to those of the rest
+from .numbers import NUMBERS
 
 
 class Body(NamedTuple):
@@ -181,10 +180,10 @@ def _plant(
             contact = contacts[tick]
         feet.apply(result[tick], contact, settings, dt, toes=toes[tick], hardest=hardest)
         since = (tick - release) * dt
-        if since >= _EASE:
+        if since >= NUMBERS.ease_legs:
             return result, tick - 1
         if since > 0.0:
-            share = 1.0 - float(smoothstep(since / _EASE))
+            share = 1.0 - float(smoothstep(since / NUMBERS.ease_legs))
             result[tick] = _mix(poses[tick], result[tick], share)
     return result, len(poses)
 

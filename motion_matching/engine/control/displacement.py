@@ -17,13 +17,12 @@ from ..maths.easing import clamp
 from ..maths.planar import wrap
 from ..maths.springs import compute_remainder
 from ..performance.settings import PerformerSettings
+from .numbers import NUMBERS
 from .trajectory import SimulationObject
 
 GroundPose = tuple[float, float, float]
 
-# halflife (s) and top speeds (m/s, rad/s) with which a standing body recentres over its feet
-_LEAN, _LEAN_SPEED, _LEAN_RATE = 0.3, 0.05, 0.05
-FOOT_RADIUS = 0.4  # metres from the character's axis within which its feet stand
+FOOT_RADIUS = NUMBERS.foot_radius
 
 
 def place_character(
@@ -121,10 +120,10 @@ def _lean(
     character: GroundPose, offset: tuple[float, float], heading: float, dt: float
 ) -> GroundPose:
     """Return a standing character moved over its feet and turned to a heading, unnoticeably."""
-    (x, y, yaw), share = character, 1.0 - compute_remainder(_LEAN, dt)
+    (x, y, yaw), share = character, 1.0 - compute_remainder(NUMBERS.lean_halflife, dt)
     dx, dy = share * offset[0], share * offset[1]
-    near = min(_LEAN_SPEED * dt / (math.hypot(dx, dy) + 1e-9), 1.0)
-    turn = clamp(share * wrap(heading - yaw), _LEAN_RATE * dt)
+    near = min(NUMBERS.lean_speed * dt / (math.hypot(dx, dy) + 1e-9), 1.0)
+    turn = clamp(share * wrap(heading - yaw), NUMBERS.lean_rate * dt)
     return x + near * dx, y + near * dy, yaw + turn
 
 

@@ -18,6 +18,7 @@ from ..ground.ground_ahead import list_times, measure_rises
 from ..legs.joints import Joints
 from ..maths.planar import rotate_xy, wrap
 from ..motion.margins import MARGINS
+from ..motion.rest import AT_REST
 from ..performance.intent import Intent
 from ..performance.performance import Performance
 from ..performance.settings import PerformerSettings
@@ -34,8 +35,6 @@ from .life.breathing import Breathing
 from .life.looking import Look
 from .method import Goal, Method, Motion
 from .trajectory import PastTrajectory, SimulationObject, State, TrajectoryPoint
-
-_ASIDE = math.radians(15.0)  # that a character may face aside of the object and still stand
 
 
 class Placement(NamedTuple):
@@ -218,7 +217,7 @@ class Performer:
         trajectory = self._build_trajectory()
         requests = intent.tags, intent.jump_to
         rests = self._wants_to_rest(intent)
-        stands = rests and abs(wrap(simulation.yaw - self._placement[2])) < _ASIDE
+        stands = rests and abs(wrap(simulation.yaw - self._placement[2])) < AT_REST.aside
         self._stands = stands
         goal = Goal(
             *(trajectory, *requests, is_sharp, is_fading, push, intent.enter, stands, rests),

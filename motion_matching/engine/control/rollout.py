@@ -18,10 +18,10 @@ from ..performance.settings import PerformerSettings
 from ..progress import ReportShare
 from ..skeleton.skeleton import Skeleton
 from .method import Explanation
+from .numbers import NUMBERS
 from .performer import Frame, Performer
 from .trajectory import SimulationObject
 
-_CANDIDATE_COUNT = 3  # candidates recorded for each jump
 _AS_IN_FRAMES = (  # arrays of a take that are named as in its frames
     *("locked", "jumped", "character", "apart"),
     *("desired_velocity", "desired_yaw", "blocked", "contacts"),
@@ -50,7 +50,7 @@ def solve(
         frames.append(performer.step(intent))
         if frames[-1].jumped and performer.last_transition:
             transitions[tick] = performer.last_transition
-        if frames[-1].jumped and (explanation := performer.method.explain(_CANDIDATE_COUNT)):
+        if frames[-1].jumped and (explanation := performer.method.explain(NUMBERS.candidates)):
             decisions.append((tick, explanation))
         if progress and tick % max(count // 100, 1) == 0:
             progress(tick / count)

@@ -20,19 +20,8 @@ from ..maths.springs import compute_remainder, halflife_to_rate
 from ..motion.rest import AT_REST
 from ..performance.intent import FuturePath, Intent
 from ..performance.settings import PerformerSettings
+from .numbers import NUMBERS
 
-_STILL = 1e-3
-# seconds in which an object makes up for what it waited, if it may go fast enough, and metres that
-# it makes up for at most; less than a millimetre counts as none
-_CATCH_UP, _FARTHEST_BEHIND, _HARDLY_BEHIND = 1.0, 1.0, 1e-3
-# what an object at rest may have left, in m/s, rad/s, radians and metres, and for how many seconds
-_RESTING = (AT_REST.settled_speed, 0.2, 0.05)
-_REST_AHEAD, _REST_NEAR = 1.0, 0.02
-# seconds: a longer step against obstacles is divided, because springs ignore them
-_CONTACT_STEP = 1.0 / 6.0
-# seconds at full speed: closer obstacles block, though the data may lead away from them for a step
-_RIGHT_AHEAD = 0.1
-_PROBE = 1e-3  # seconds of going on that show in which direction obstacles let an object move
 # x, y, yaw, velocity, acceleration and yaw rate
 State = tuple[float, float, float, float, float, float, float, float]
 
@@ -109,11 +98,11 @@ class SimulationObject:
         if intent.gait != self.gait:
             left = self.gait - intent.gait
             left *= compute_remainder(self._settings.gait_halflife, dt)
-            self.gait = intent.gait + (left if abs(left) > 1e-4 else 0.0)
+            self.gait = intent.gait + (left if abs(left) > NUMBERS.gait_left else 0.0)
             self._speeds = self._blend_speeds(self.gait)
         self._catching_up = self._choose_catch_up()
         wx, wy = intent.velocity if intent.velocity is not None else intent.move
-        is_moved = wx * wx + wy * wy > _STILL * _STILL
+        is_moved = wx * wx + wy * wy > NUMBERS.stick_rest**2
         if intent.facing is not None and (self._settings.strafe or not is_moved):
             self.desired_yaw = intent.facing
         elif is_moved:
@@ -124,10 +113,10 @@ class SimulationObject:
         """Return how fast the object makes up for waiting: by a share of its speed at most."""
         x, y = self._behind
         away = math.hypot(x, y)
-        if away < _HARDLY_BEHIND or self._intent.path is not None:
+        if away < NUMBERS.hardly_behind or self._intent.path is not None:
             return 0.0, 0.0
         fastest = self._settings.catch_up * math.hypot(self.vx, self.vy)
-        share = min(fastest / away, 1.0 / _CATCH_UP)
+        share = min(fastest / away, 1.0 / NUMBERS.catch_up_seconds)
         return x * share, y * share
 
     def _compute_desired(self, yaw: float) -> tuple[float, float]:
@@ -175,7 +164,7 @@ class SimulationObject:
         catch_x, catch_y = self._catching_up
         now = 0.0
         for time in times:
-            steps = 1 if self._is_open else math.ceil((time - now) / _CONTACT_STEP - 1e-6)
+            steps = 1 if self._is_open else math.ceil((time - now) / NUMBERS.contact_step - 1e-6)
             dt = (time - now) / steps
             for _ in range(steps):
                 middle = now + 0.5 * dt
@@ -235,7 +224,7 @@ class SimulationObject:
     def _fall_behind(self, x: float, y: float) -> None:
         """Remember a way that the object has still to go."""
         x, y = self._behind[0] + x, self._behind[1] + y
-        near = min(_FARTHEST_BEHIND / (math.hypot(x, y) + 1e-9), 1.0)
+        near = min(NUMBERS.farthest_behind / (math.hypot(x, y) + 1e-9), 1.0)
         self._behind = x * near, y * near
 
     @property
@@ -243,19 +232,20 @@ class SimulationObject:
         """Whether obstacles prevent the desired velocity."""
         if self._is_open:
             return False
-        target = self.x + self.desired_vx * _RIGHT_AHEAD, self.y + self.desired_vy * _RIGHT_AHEAD
+        soon = NUMBERS.right_ahead
+        target = self.x + self.desired_vx * soon, self.y + self.desired_vy * soon
         return self._slide_to((self.x, self.y), target) != target
 
     @property
     def is_at_rest(self) -> bool:
         """Whether it rests, about, and neither an input nor a path leads it on."""
-        if self.desired_vx**2 + self.desired_vy**2 > _STILL**2:
+        if self.desired_vx**2 + self.desired_vy**2 > NUMBERS.stick_rest**2:
             return False
-        speed, rate, angle = _RESTING
-        rests = self.vx**2 + self.vy**2 < speed**2 and abs(self.yaw_rate) < rate
+        is_slow = self.vx**2 + self.vy**2 < AT_REST.settled_speed**2
+        rests = is_slow and abs(self.yaw_rate) < NUMBERS.resting_rate
         if self._intent.path is not None:
             return rests and _is_at_rest(self._intent.path)
-        return rests and abs(wrap(self.desired_yaw - self.yaw)) < angle
+        return rests and abs(wrap(self.desired_yaw - self.yaw)) < NUMBERS.resting_angle
 
     def _slide_to(self, start: Point, target: Point) -> Point:
         return self._ground.slide(start, target, self._settings.collision_radius)
@@ -269,7 +259,7 @@ class SimulationObject:
             after = self._advance_springs(state, dt)
             if self._is_open or self._slide_to(state[:2], after[:2]) == after[:2]:
                 return after, True
-        steps = math.ceil(dt / _CONTACT_STEP - 1e-6)
+        steps = math.ceil(dt / NUMBERS.contact_step - 1e-6)
         for _ in range(steps):
             state = self._slide(state, self._advance_springs(state, dt / steps))
         return state, False
@@ -294,8 +284,8 @@ class SimulationObject:
         x, y = reached
         if reached == before[:2]:
             return x, y, yaw, 0.0, 0.0, 0.0, 0.0, rate
-        probe = self._slide_to(reached, (x + vx * _PROBE, y + vy * _PROBE))
-        lost_x, lost_y = vx - (probe[0] - x) / _PROBE, vy - (probe[1] - y) / _PROBE
+        probe = self._slide_to(reached, (x + vx * NUMBERS.probe, y + vy * NUMBERS.probe))
+        lost_x, lost_y = vx - (probe[0] - x) / NUMBERS.probe, vy - (probe[1] - y) / NUMBERS.probe
         lost = lost_x * lost_x + lost_y * lost_y
         if lost > 1e-12:
             into = max(0.0, ax * lost_x + ay * lost_y) / lost
@@ -306,7 +296,8 @@ class SimulationObject:
         """Return a state some time later, by the springs alone."""
         px, py, yaw, vx, vy, ax, ay, rate = state
         gx, gy = self._compute_desired(yaw)
-        y = self._velocity_y if gx * gx + gy * gy > _STILL * _STILL else self._stopping_y
+        is_led = gx * gx + gy * gy > NUMBERS.stick_rest**2
+        y = self._velocity_y if is_led else self._stopping_y
         e, yi = math.exp(-y * dt), 1.0 / y
         j0x, j0y = vx - gx, vy - gy
         j1x, j1y = ax + j0x * y, ay + j0y * y
@@ -345,11 +336,11 @@ def _sample_path(path: FuturePath, time: float) -> TrajectoryPoint:
 def _is_at_rest(path: FuturePath) -> bool:
     """Return whether a path stays where it is for as long as methods look ahead."""
     (x, y), yaw = path.positions[0], path.yaws[0]
-    angle = _RESTING[2]
+    near, angle = NUMBERS.rest_near, NUMBERS.resting_angle
     return all(
-        abs(px - x) < _REST_NEAR and abs(py - y) < _REST_NEAR and abs(wrap(turned - yaw)) < angle
+        abs(px - x) < near and abs(py - y) < near and abs(wrap(turned - yaw)) < angle
         for time, (px, py), turned in zip(*path, strict=True)
-        if time <= _REST_AHEAD
+        if time <= NUMBERS.rest_ahead
     )
 
 

@@ -10,15 +10,8 @@ import numpy as np
 
 from ..database.database import Database
 from ..motion.rest import AT_REST
+from .numbers import NUMBERS
 from .stances import StanceScore
-
-# costs of a search for hips that are a leg lower than usual, and hands a leg farther out: a tenth
-# of a leg lower, or a quarter farther out, costs as much as a start in a wrong direction
-_LOW, _OUT = 400.0, 160.0
-_SECONDS = 1.0  # of people, ahead of a frame that count: a start is over by then
-_MOMENTS = 8  # of these that are looked at
-_MOST_FRAMES = 1000  # from which it is measured how the body walks
-_ENOUGH = 2.0  # seconds of walking, with less of which nothing is known of it
 
 
 class WalkBearing:
@@ -30,15 +23,16 @@ class WalkBearing:
 
     def __init__(self, database: Database) -> None:
         self._database = database
-        self._step = max(round(_SECONDS * database.pace * database.fps / _MOMENTS), 1)
+        seconds = NUMBERS.bearing_seconds * database.pace
+        self._step = max(round(seconds * database.fps / NUMBERS.bearing_moments), 1)
         speed = np.hypot(database.root_motion[:, 0], database.root_motion[:, 1])
         moving = (speed > AT_REST.moving * database.pace) & (speed < database.walk_to_run)
         walking = np.flatnonzero(moving)
-        every = max(len(walking) // _MOST_FRAMES, 1)
+        every = max(len(walking) // NUMBERS.walking_frames, 1)
         # others are left out after, so that a change of tags leaves the frames as they are
         sampled = walking[::every]
         sampled = sampled[database.playable[sampled]]
-        known = every * len(sampled) > _ENOUGH * database.fps
+        known = every * len(sampled) > NUMBERS.enough_walking * database.fps
         self._usual = np.median(self._find_peaks(sampled), axis=1) if known else np.full(2, np.inf)
 
     def price(self, frames: np.ndarray) -> np.ndarray:
@@ -49,10 +43,11 @@ class WalkBearing:
     def _find_peaks(self, frames: np.ndarray) -> np.ndarray:
         """Return the largest flaws (2, K) in the second after frames (K,), which is a stride."""
         last = np.asarray(self._database.stops)[self._database.range_of_frame[frames]] - 1
-        ahead = frames[:, None] + self._step * np.arange(_MOMENTS)
+        ahead = frames[:, None] + self._step * np.arange(NUMBERS.bearing_moments)
         flaws = self._measure_flaws(np.minimum(ahead, last[:, None]).ravel())
-        return np.asarray(flaws.reshape(2, len(frames), _MOMENTS).max(axis=2))
+        return np.asarray(flaws.reshape(2, len(frames), NUMBERS.bearing_moments).max(axis=2))
 
     def _measure_flaws(self, frames: np.ndarray) -> np.ndarray:
         """Return how low hips are at frames (K,), and how far hands are out (2, K), as prices."""
-        return self._database.derive(StanceScore).measure_carriage(frames).T * [[_LOW], [_OUT]]
+        prices = [[NUMBERS.bearing_low], [NUMBERS.bearing_out]]
+        return self._database.derive(StanceScore).measure_carriage(frames).T * prices

@@ -13,13 +13,12 @@ from ..legs.legs import LegGeometry, measure_legs
 from ..maths.rotations import quat
 from ..sources.climbs import measure_speeds
 from .motion_limits import measure_knees
-
-_SAMPLES = 3000  # frames to measure a body from
+from .numbers import NUMBERS
 
 
 def measure_character_legs(database: Database) -> tuple[LegGeometry, ...]:
     """Measure the legs of the character as they are and move, in the order of the contacts."""
-    every = max(database.frame_count // _SAMPLES, 1)
+    every = max(database.frame_count // NUMBERS.body_frames, 1)
     poses = database.poses[::every]
     footing = None if database.footing is None else database.footing[::every]
     legs = measure_legs(database.skeleton, database.roles, poses, footing)
@@ -30,7 +29,7 @@ def measure_character_legs(database: Database) -> tuple[LegGeometry, ...]:
 
 def measure_character_gaze(database: Database) -> Gaze | None:
     """Measure what turns for a look of the character, None if it has no known head."""
-    every = max(database.frame_count // _SAMPLES, 1)
+    every = max(database.frame_count // NUMBERS.body_frames, 1)
     return measure_gaze(database.skeleton, database.roles, database.poses[::every])
 
 

@@ -15,23 +15,8 @@ from ..legs.legs import LegGeometry
 from ..maths.along_time import find_runs
 from ..motion.rest import AT_REST
 from .character import measure_character_legs
+from .numbers import NUMBERS
 from .stances import StanceScore, compute_joints, find_followed, measure_calmness
-
-_SHORTEST = 0.5  # seconds, of people: small animals are quicker
-# seconds of all idles together: with less, one who stands repeats the same twitch
-_LEAST = 2.0
-_LOOK = 0.1  # seconds between frames of idles that are looked at, in which people hardly move
-# seconds before an idle in which a character comes to rest, and after it in which it sets off
-_LEAD = 1.0
-_APART = 0.15  # seconds between idles and frames whose root moves
-_UPRIGHT = 0.9  # of the usual height of the hips
-_USUAL = 75  # percentile of how far feet are apart, up to which they usually are
-_MARGIN = 0.01  # metres beyond that
-_MOST_ENTRIES = 5000  # that are compared
-_FEET = 0.5  # share of the feet in a comparison
-# stance costs above the best one's: of poses that are held, of idles that are played as arms may
-# be crossed in them but not flung out, and of the idles to start with
-_HELD, _PLAYED, _STARTED = 0.1, 0.7, 0.1
 
 
 def find_standing(database: Database) -> np.ndarray:
@@ -61,14 +46,14 @@ def _find_long_runs(database: Database, fits: np.ndarray) -> np.ndarray:
     runs = find_runs(parted)
     runs = runs - np.searchsorted(database.starts + gaps, runs[:, :1], side="right")
     lengths = runs[:, 1] - runs[:, 0]
-    return runs[lengths >= _SHORTEST * database.pace * database.fps]
+    return runs[lengths >= NUMBERS.shortest_idle * database.pace * database.fps]
 
 
 def find_idles(database: Database) -> Idles:
     """Return the idles of a database, or the poses to hold where it has none to speak of."""
     runs = _find_played_runs(database)
     if not len(runs):
-        stances = database.derive(StanceScore).list_best(_HELD, database)
+        stances = database.derive(StanceScore).list_best(NUMBERS.held_cost, database)
         none = np.full(len(stances), -1)
         return _describe_idles(database, runs, stances, none, np.zeros(len(stances)))
     return _make_idles(database, runs)
@@ -82,22 +67,22 @@ def _find_played_runs(database: Database) -> np.ndarray:
     frames = np.flatnonzero(fits)
     looked_at, places = np.unique(_find_looked_at(database, frames), return_inverse=True)
     costs = database.derive(StanceScore).rate_frames(looked_at)[places]
-    fits[frames] = costs <= database.derive(StanceScore).find_least(database) + _PLAYED
+    fits[frames] = costs <= database.derive(StanceScore).find_least(database) + NUMBERS.played_cost
     runs = _find_long_runs(database, fits)
     seconds = np.ptp(runs, axis=1).sum() / database.fps
-    return runs if seconds >= _LEAST * database.pace else runs[:0]
+    return runs if seconds >= NUMBERS.least_idling * database.pace else runs[:0]
 
 
 def _find_looked_at(database: Database, frames: np.ndarray) -> np.ndarray:
     """Return the frame (F,) that stands for each, of those at equal times: idles change slowly."""
-    step = max(round(_LOOK * database.pace * database.fps), 1)
+    step = max(round(NUMBERS.idle_looks_every * database.pace * database.fps), 1)
     return np.maximum(frames - frames % step, database.starts[database.range_of_frame[frames]])
 
 
 def find_settling_frames(database: Database) -> np.ndarray:
     """Return the frames (N,) of all idles, and those that lead to one within a second."""
     idles, result = database.derive(find_idles), np.zeros(database.frame_count, bool)
-    lead = round(_LEAD * database.fps)
+    lead = round(NUMBERS.idle_lead * database.fps)
     first = database.starts[database.range_of_frame[idles.starts]]
     for start, stop in zip(np.maximum(idles.starts - lead, first), idles.stops, strict=True):
         result[start:stop] = True
@@ -110,7 +95,7 @@ def find_moving_frames(database: Database) -> tuple[np.ndarray, np.ndarray, np.n
     frames = np.arange(len(moves))
     soon, later = (
         moves[np.minimum(frames + round(seconds * database.fps), last)]
-        for seconds in (0.5 * _LEAD, _LEAD)
+        for seconds in (0.5 * NUMBERS.idle_lead, NUMBERS.idle_lead)
     )
     return moves, soon, later
 
@@ -131,7 +116,7 @@ def _find_resting(database: Database) -> np.ndarray:
     fits = (after >= 0) & (after[after] >= 0) & database.level
     moves = _find_moves(database)
     ranges, result = database.range_of_frame, fits & ~moves
-    for later in range(1, round(_APART * database.pace * database.fps) + 1):
+    for later in range(1, round(NUMBERS.idle_apart * database.pace * database.fps) + 1):
         same = ranges[later:] == ranges[:-later]
         result[:-later] &= ~(moves[later:] & same)
         result[later:] &= ~(moves[:-later] & same)
@@ -146,10 +131,10 @@ def _find_ordinary(
         return np.zeros(0, bool)
     size, pace = (legs[0].size if legs else 1.0), database.pace
     feet = joints[:, [leg.foot for leg in database.roles.legs]]
-    every = max(database.frame_count // _MOST_ENTRIES, 1)
+    every = max(database.frame_count // NUMBERS.most_frames, 1)
     hips = compute_joints(database, np.arange(0, database.frame_count, every))
     usual = np.median(hips[:, database.roles.hips, 2])
-    result = joints[:, database.roles.hips, 2] > _UPRIGHT * usual
+    result = joints[:, database.roles.hips, 2] > NUMBERS.upright * usual
     result &= measure_calmness(database, frames) < AT_REST.bones * pace
     low = feet[..., 2] < np.array([leg.foot_height for leg in legs]) + AT_REST.heel * size
     stances = np.all([np.asarray(database.contacts)[frames], low], axis=2)
@@ -159,7 +144,9 @@ def _find_ordinary(
             result &= stands
     apart = np.linalg.norm(np.ptp(feet[..., :2], axis=1), axis=-1)
     if result.any():
-        result &= apart <= np.percentile(apart[result], _USUAL) + _MARGIN * size
+        result &= (
+            apart <= np.percentile(apart[result], NUMBERS.feet_apart) + NUMBERS.feet_margin * size
+        )
     return result
 
 
@@ -170,8 +157,8 @@ def _make_idles(database: Database, runs: np.ndarray) -> Idles:
     of_run = np.repeat(np.arange(len(runs)), counts)
     frames = np.concatenate([np.arange(a, b) for a, b in runs.tolist()] or [np.zeros(0, int)])
     seconds = (runs[of_run, 1] - frames) / database.fps
-    kept = np.flatnonzero(able[frames] & (seconds >= _SHORTEST * database.pace))
-    kept = kept[:: max(-(-len(kept) // _MOST_ENTRIES), 1)]
+    kept = np.flatnonzero(able[frames] & (seconds >= NUMBERS.shortest_idle * database.pace))
+    kept = kept[:: max(-(-len(kept) // NUMBERS.most_frames), 1)]
     return _describe_idles(database, runs, frames[kept], of_run[kept], seconds[kept])
 
 
@@ -185,9 +172,9 @@ def _find_start(database: Database, runs: np.ndarray, entries: np.ndarray) -> in
     idle[idle] = _find_looked_at(database, np.flatnonzero(idle)) == np.flatnonzero(idle)
     frames = np.flatnonzero(able & idle) if (able & idle).any() else np.flatnonzero(idle)
     costs = database.derive(StanceScore).rate_frames(frames)
-    frames = frames[costs <= costs.min() + _STARTED]
+    frames = frames[costs <= costs.min() + NUMBERS.started_cost]
     vx, vy, turn = database.root_motion[frames].astype(np.float32).T
-    return int(frames[np.argmin(vx**2 + vy**2 + 0.1 * turn**2)])
+    return int(frames[np.argmin(vx**2 + vy**2 + AT_REST.turn_price * turn**2)])
 
 
 def _describe_idles(
@@ -217,14 +204,14 @@ def _lead_on(database: Database, runs: np.ndarray) -> bool:
     moves = np.hypot(database.root_motion[:, 0], database.root_motion[:, 1])
     moves = moves > AT_REST.moving * database.pace
     last = database.stops[database.range_of_frame[runs[:, 0]]]
-    until = np.minimum(runs[:, 1] + round(_LEAD * database.fps), last)
+    until = np.minimum(runs[:, 1] + round(NUMBERS.idle_lead * database.fps), last)
     return any(moves[a:b].any() for a, b in zip(runs[:, 1], until, strict=True))
 
 
 def _weigh_bones(database: Database) -> np.ndarray:
     """Return how much each bone but the first counts in a comparison, 1 in all: half for feet."""
     count = database.skeleton.bone_count
-    weights = np.full(count, (1.0 - _FEET) / (count - 1))
+    weights = np.full(count, (1.0 - NUMBERS.feet_share) / (count - 1))
     feet = list({bone for leg in database.roles.legs for bone in (leg.foot, leg.toe)})
-    weights[feet] += _FEET / max(len(feet), 1)
+    weights[feet] += NUMBERS.feet_share / max(len(feet), 1)
     return weights[1:].astype(np.float32)

@@ -17,12 +17,7 @@ from ..legs.legs import LegGeometry
 from ..maths.along_time import find_runs
 from ..maths.rotations import quat
 from ..motion.margins import MARGINS
-
-_BLOCK = 1.0  # seconds that share a peak
-_AROUND = 0.5  # seconds before and after them that count too
-_SAMPLES = 4000  # frames that tell what nearly all do
-# rad/s and rad/s² that the knees of people may always reach, though their data only stands
-_LEAST_RATE, _LEAST_ACCELERATION = 5.0, 50.0
+from .numbers import NUMBERS
 
 
 class MotionLimits:
@@ -40,7 +35,9 @@ class MotionLimits:
         speeds = np.linalg.norm(np.asarray(database.root_motion)[:, :2], axis=1)
         self._is_fast = speeds > database.walk_to_run
         self._fps, self._joints = database.fps, Joints(self._parents)
-        self._block, self._around = (round(s * database.fps) for s in (_BLOCK, _AROUND))
+        self._block, self._around = (
+            round(s * database.fps) for s in (NUMBERS.peak_block, NUMBERS.peak_around)
+        )
         # of blocks, and of single frames, until they are measured
         self._known, self._each = np.full((2, database.frame_count), np.nan)
         self._contacts, self._skeleton = np.asarray(database.contacts), database.skeleton
@@ -103,7 +100,7 @@ class MotionLimits:
         return slow, fast
 
     def _measure_some(self, frames: np.ndarray) -> float:
-        return self.measure_played(frames[:: math.ceil(len(frames) / _SAMPLES)])
+        return self.measure_played(frames[:: math.ceil(len(frames) / NUMBERS.limit_frames)])
 
     def measure_played(self, frames: np.ndarray) -> float:
         """Return how hard joints accelerate at most in nearly all of the frames (T,), in m/s².
@@ -159,6 +156,6 @@ def measure_knees(
     hard = float(np.percentile(changes, MARGINS.knees)) if len(changes) else 0.0
     return replace(
         leg,
-        knee_rate=max(rate, _LEAST_RATE / leg.slowness),
-        knee_acceleration=max(hard, _LEAST_ACCELERATION / leg.slowness**2),
+        knee_rate=max(rate, NUMBERS.least_knee_rate / leg.slowness),
+        knee_acceleration=max(hard, NUMBERS.least_knee_acceleration / leg.slowness**2),
     )

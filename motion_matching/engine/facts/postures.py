@@ -20,25 +20,14 @@ from ..database.tags.tags import PREFER
 from ..maths.along_time import find_runs
 from ..motion.rest import AT_REST
 from ..skeleton.skeleton import Skeleton
+from .numbers import NUMBERS
 
 Array = np.ndarray
 GAITS = ("standing", "walking", "running")
-# what is added to the cost of odd postures that are to be avoided, which is about that of a hard
-# jump, and the seconds before them in which there is still time for one
-AVOIDANCE, LEAD = 10.0, 0.35
+AVOIDANCE = NUMBERS.avoidance
+LEAD = NUMBERS.odd_lead
 
-_RATE = 15.0  # postures per second that are looked at
-_GAIT_WINDOW = 1.0  # seconds on either side whose speed is that of the gait
-_STYLE_WINDOW = 8.0  # seconds on either side: what lasts longer than this is a style
-_SPREAD_SAMPLES = 21  # of such seconds; the middle one is the moment itself
-LEAST_SECONDS = 5.0  # of a gait, from which it is known what is usual in it
-_SPREAD = 4.0  # standard deviations from which a posture may be odd
-_ROUNDS = 3  # of finding the spread without the odd ones
-_STYLE_SHARE = 0.5  # of its deviation, by which an odd posture is away from those around it
-_END_SHARE = 0.6  # of a limit, down to which the moment of an odd posture goes on
-_SHORTEST, _GAP = 0.15, 0.35  # seconds: shorter moments are dropped, shorter gaps closed
-_LONG_LIMB = 0.4  # of a leg's length: what hangs from the trunk and is longer is an arm
-_MOST_LISTED = 8
+LEAST_SECONDS = NUMBERS.least_gait
 
 
 class _Trait(NamedTuple):
@@ -49,17 +38,16 @@ class _Trait(NamedTuple):
     less: str
 
 
-# angles in degrees, lengths in lengths of a leg: ordinary walking and running stays below; those
-# that explain the others come first
+# angles in degrees, lengths in lengths of a leg; those that explain the others come first
 _TRAITS = {
-    "pitch": _Trait(30.0, "bent forward", "bent back"),
-    "roll": _Trait(30.0, "bent to the left", "bent to the right"),
-    "hips": _Trait(0.2, "hips high", "hips low"),
-    "low_hand": _Trait(0.45, "hands high", "hand low"),
-    "high_hand": _Trait(0.45, "hand high", "hands low"),
-    "near_hand": _Trait(0.3, "arms out", "hand close"),
-    "far_hand": _Trait(0.3, "arm out", "hands close"),
-    "head": _Trait(0.25, "head high", "head low"),
+    "pitch": _Trait(NUMBERS.odd_lean, "bent forward", "bent back"),
+    "roll": _Trait(NUMBERS.odd_lean, "bent to the left", "bent to the right"),
+    "hips": _Trait(NUMBERS.odd_hips, "hips high", "hips low"),
+    "low_hand": _Trait(NUMBERS.odd_hand_height, "hands high", "hand low"),
+    "high_hand": _Trait(NUMBERS.odd_hand_height, "hand high", "hands low"),
+    "near_hand": _Trait(NUMBERS.odd_hand_reach, "arms out", "hand close"),
+    "far_hand": _Trait(NUMBERS.odd_hand_reach, "arm out", "hands close"),
+    "head": _Trait(NUMBERS.odd_head, "head high", "head low"),
 }
 
 
@@ -98,7 +86,7 @@ def find_odd_postures(database: Database) -> tuple[OddPosture, ...]:
     found = []
     for one in database.derive(find_all_odd_postures):
         for a, b in (find_runs(playable[one.start : one.stop]) + one.start).tolist():
-            if b - a >= _SHORTEST * database.fps:
+            if b - a >= NUMBERS.shortest_odd * database.fps:
                 found.append(_locate(database, one, a, b))
     return tuple(found)
 
@@ -138,7 +126,7 @@ def measure_gaits(database: Database) -> tuple[Array, Array, float]:
 
 def _choose_rate(database: Database) -> tuple[int, float]:
     """Return how many frames apart postures are looked at, and how many a second."""
-    every = max(round(database.fps / _RATE), 1)
+    every = max(round(database.fps / NUMBERS.odd_rate), 1)
     return every, database.fps / every
 
 
@@ -172,10 +160,11 @@ def describe(found: Sequence[OddPosture]) -> str:
     """Return what is odd, clip by clip, as text."""
     lines = [f"odd postures: {summarize(found) or 'none'}"]
     lines += [
-        f"  {o.clip} {o.first}-{o.last - 1}: {o.what}, {o.gait}" for o in found[:_MOST_LISTED]
+        f"  {o.clip} {o.first}-{o.last - 1}: {o.what}, {o.gait}"
+        for o in found[: NUMBERS.most_listed]
     ]
-    if len(found) > _MOST_LISTED:
-        lines.append(f"  and {len(found) - _MOST_LISTED} more")
+    if len(found) > NUMBERS.most_listed:
+        lines.append(f"  and {len(found) - NUMBERS.most_listed} more")
     return "\n".join(lines)
 
 
@@ -274,7 +263,7 @@ def find_arms(
             for one in below:
                 reach[one] = reach[int(skeleton.parents[one])] + float(lengths[one])
             end = max(reach, key=lambda one: reach[one])
-            if reach[end] > _LONG_LIMB * leg:
+            if reach[end] > NUMBERS.long_limb * leg:
                 arms.append((child, end))
     return arms
 
@@ -285,7 +274,7 @@ def _find_gaits(database: Database, samples: _Samples, rate: float) -> Array:
     It is the median speed of some time, so that a bow is no step, and a pivot no pause.
     """
     speed = np.linalg.norm(database.root_motion[samples.frames, :2], axis=1)
-    rows = _spread_around(np.arange(len(speed)), samples.ranges, _GAIT_WINDOW * rate)
+    rows = _spread_around(np.arange(len(speed)), samples.ranges, NUMBERS.gait_window * rate)
     limits = AT_REST.moving * database.pace, database.walk_to_run
     return np.digitize(np.median(speed[rows], axis=1), limits)
 
@@ -301,7 +290,7 @@ def _spread_around(index: Array, ranges: Array, reach: float) -> Array:
     counts = np.diff(edges, append=len(ranges))[number]
     wide = np.minimum(2.0 * reach, counts)
     first = np.clip(index - edges[number] + 0.5 - wide / 2.0, 0.0, counts - wide)
-    parts = (np.arange(_SPREAD_SAMPLES) + 0.5) / _SPREAD_SAMPLES
+    parts = (np.arange(NUMBERS.style_samples) + 0.5) / NUMBERS.style_samples
     rows: Array = edges[number, None] + (first[:, None] + wide[:, None] * parts).astype(int)
     return rows
 
@@ -319,7 +308,7 @@ def _measure_deviations(
     """
     least = np.array([_TRAITS[name].least for name in names])
     is_arm = np.array([name.endswith("hand") for name in names])
-    rows = _spread_around(np.arange(len(gaits)), ranges, _GAIT_WINDOW * rate)
+    rows = _spread_around(np.arange(len(gaits)), ranges, NUMBERS.gait_window * rate)
     result, limits = np.full_like(postures, np.inf), np.ones_like(postures)
     for gait in range(len(GAITS)):
         own = gaits == gait
@@ -344,11 +333,11 @@ def _measure_usual(values: Array, least: Array) -> tuple[Array, Array]:
     limits little.
     """
     usual = np.ones(values.shape, bool)
-    for _ in range(_ROUNDS):
+    for _ in range(NUMBERS.spread_rounds):
         counted = np.where(usual, values, np.nan)
         middle = np.nanmedian(counted, axis=0)
         spread = 1.4826 * np.nanmedian(np.abs(counted - middle), axis=0)
-        limit = np.maximum(least, _SPREAD * spread)
+        limit = np.maximum(least, NUMBERS.odd_spread * spread)
         usual = np.abs(values - middle) < limit
     return middle, limit
 
@@ -361,13 +350,13 @@ def _leave_styles(
     That is a style. Deviations, limits and postures (M, T) are in the units of traits.
     """
     result = deviations / limits
-    index, traits = np.nonzero(np.abs(result) >= _END_SHARE)
+    index, traits = np.nonzero(np.abs(result) >= NUMBERS.end_share)
     if len(index):
-        rows = _spread_around(index, ranges, _STYLE_WINDOW * rate)
+        rows = _spread_around(index, ranges, NUMBERS.style_window * rate)
         around = np.median(postures[rows, traits[:, None]], axis=1)
         own = deviations[index, traits]
         away = (postures[index, traits] - around) * np.sign(own)  # not back to what is usual
-        is_style = away < _STYLE_SHARE * np.abs(own)
+        is_style = away < NUMBERS.style_share * np.abs(own)
         result[index[is_style], traits[is_style]] = 0.0
     return result
 
@@ -381,16 +370,16 @@ def _find_moments(worst: Array, ranges: Array, rate: float) -> Array:
     slots = np.arange(len(worst)) + np.cumsum(np.diff(ranges, prepend=ranges[0]) != 0)
     filled = np.zeros(slots[-1] + 1)
     filled[slots] = worst
-    runs = find_runs(filled >= _END_SHARE)
+    runs = find_runs(filled >= NUMBERS.end_share)
     odd = np.concatenate([[0], np.cumsum(filled >= 1.0)])
     runs = runs[odd[runs[:, 1]] > odd[runs[:, 0]]]
     moments = np.searchsorted(slots, runs)
     if not len(moments):
         return moments
-    apart = moments[1:, 0] - moments[:-1, 1] >= _GAP * rate
+    apart = moments[1:, 0] - moments[:-1, 1] >= NUMBERS.odd_gap * rate
     apart |= ranges[moments[1:, 0]] != ranges[moments[:-1, 0]]
     firsts, stops = moments[np.append(True, apart), 0], moments[np.append(apart, True), 1]
-    return np.column_stack([firsts, stops])[stops - firsts >= _SHORTEST * rate]
+    return np.column_stack([firsts, stops])[stops - firsts >= NUMBERS.shortest_odd * rate]
 
 
 def _locate(database: Database, posture: OddPosture, start: int, stop: int) -> OddPosture:

@@ -7,37 +7,15 @@ and how a character starts. It needs no names of bones, and takes bodies without
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields
 
 import numpy as np
 
 from ..database.database import Database
 from ..maths.along_time import MOMENT, count_frames
 from ..maths.rotations import quat
-from ..settings import tune
 from .character import measure_character_legs
+from .numbers import NUMBERS
 from .postures import find_arms, measure_leg
-
-_CHUNK = 4096  # frames whose bones are found together
-_MOST_FRAMES = 5000  # that are rated of a whole database
-_TALL = 90  # percentile of the hips' heights at which the body counts as upright
-_STRETCHED = 10  # percentile of the bends of planted knees at which they count as stretched
-
-
-@dataclass(frozen=True)
-class StanceWeights:
-    """What each flaw of a stance costs; 1 is plainly wrong, as a crouch or a stride is."""
-
-    low: float = tune(4.0, "1/leg length", "a quarter of the leg lower is a crouch")
-    bent: float = tune(1.0, "1/rad", "a knee bent by 60° more than stretched is in a stride")
-    raised: float = tune(6.0, "1/leg length", "a heel up by 15 cm is on tiptoe, or in a swing")
-    flung: float = tune(1.6, "1/arm length", "a T-pose is 1.3, and worse than any stride")
-    uneven: float = tune(1.5, "1/leg length", "joints of a stride are 0.5 from their mirror's")
-    rare: float = tune(2.0, "1/leg length", "joints are within 0.1 of their median in walks")
-    quick: float = tune(0.05, "s/m", "breaks ties: between equal poses the calmer fades better")
-
-
-WEIGHTS = StanceWeights()
 
 
 class _FrameTable:
@@ -80,7 +58,7 @@ class StanceScore:
             for shoulder, hand in find_arms(skeleton, roles, lengths, self._leg)
         ]
         frames = np.flatnonzero(_are_followed(database))
-        frames = frames[:: max(-(-len(frames) // _MOST_FRAMES), 1)]
+        frames = frames[:: max(-(-len(frames) // NUMBERS.most_frames), 1)]
         joints = compute_joints(database, frames)
         self._measure_usual(frames, joints)
         costs = self.rate(frames, joints)
@@ -96,13 +74,13 @@ class StanceScore:
         if not len(frames):
             joints = np.zeros((1, *joints.shape[1:]), np.float32)
             frames = np.zeros(1, np.intp)
-        self._tall = float(np.percentile(joints[:, self._database.roles.hips, 2], _TALL))
+        self._tall = float(np.percentile(joints[:, self._database.roles.hips, 2], NUMBERS.tall))
         self._median = np.median(joints, axis=0)
         self._pairs = self._pair_joints()
         bends, planted = self._measure_bends(joints), np.asarray(self._database.contacts)[frames]
         self._stretched = np.array(
             [
-                np.percentile(bend[stands] if stands.any() else bend, _STRETCHED)
+                np.percentile(bend[stands] if stands.any() else bend, NUMBERS.stretched)
                 for bend, stands in zip(bends.T, planted.T, strict=True)
             ]
         )
@@ -142,7 +120,7 @@ class StanceScore:
         """Return the costs (F,) of frames as stances, whose joints are at (F, B, 3)."""
         flaws = self.measure(frames, joints)
         return np.asarray(
-            sum(getattr(WEIGHTS, part.name) * flaws[part.name] for part in fields(WEIGHTS))
+            sum(getattr(NUMBERS, f"stance_{name}") * flaw for name, flaw in flaws.items())
         )
 
     def measure(self, frames: np.ndarray, joints: np.ndarray) -> dict[str, np.ndarray]:
@@ -244,10 +222,10 @@ def compute_joints(database: Database, frames: np.ndarray) -> np.ndarray:
     """Return where the bones (F, B, 3) of frames are, as the character sees them."""
     poses, parents = np.asarray(database.poses), database.skeleton.parents
     result = np.empty((len(frames), poses.shape[2], 3), np.float32)
-    for start in range(0, len(frames), _CHUNK):
-        local = poses[frames[start : start + _CHUNK]]
+    for start in range(0, len(frames), NUMBERS.frames_at_once):
+        local = poses[frames[start : start + NUMBERS.frames_at_once]]
         local[:, :, 0] = [0, 0, 0, 1, 0, 0, 0]
-        result[start : start + _CHUNK] = quat.compute_world(local, parents)[1]
+        result[start : start + NUMBERS.frames_at_once] = quat.compute_world(local, parents)[1]
     return result
 
 

@@ -1,3 +1,3 @@
 """Feet: when they stand, where they land, and the numbers both live feet and bakes use."""
 
-__all__ = ("contact_ranges", "foot_rules", "live", "planting", "played_toes")
+__all__ = ("contact_ranges", "live", "numbers", "planting", "played_toes")

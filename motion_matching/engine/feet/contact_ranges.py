@@ -19,13 +19,10 @@ from ..files.json_files import EntryError, expect_list, expect_number, expect_ob
 from ..maths.along_time import find_runs
 from ..performance.performance import FARTHEST, HIGHEST_RATE, LONGEST_TAKE
 from .dragging import Drag, find_place, find_places
+from .numbers import NUMBERS
 
 FORMAT = "motion-matching contacts"
-# seconds and metres: a foot in the air for a shorter time that lands nearer has not made a step
-_STEP, STEP_LENGTH = 0.2, 0.15
-_FLICKER = 0.07  # seconds: a shorter contact does not count
-_FLICKER_AFTER_TRIM = 0.13  # seconds: the same for a contact that was cut as the foot was dragged
-_FARTHEST = 1.75  # radii within which a foot that has the time to step there stands all the same
+STEP_LENGTH = NUMBERS.step_length
 
 
 @dataclass(frozen=True)
@@ -108,9 +105,11 @@ def _find_clean_runs(on: np.ndarray, path: np.ndarray, fps: float) -> list[tuple
     positions = [np.median(path[start:stop], axis=0) for start, stop in runs]
     for k, (start, stop) in enumerate(zip(runs[:-1, 1], runs[1:, 0], strict=True)):
         away = math.dist(positions[k], positions[k + 1])
-        if stop - start <= round((_STEP if away < STEP_LENGTH else _FLICKER) * fps):
+        if stop - start <= round(
+            (NUMBERS.shortest_step if away < STEP_LENGTH else NUMBERS.flicker) * fps
+        ):
             closed[start:stop] = True
-    return [(a, b) for a, b in find_runs(closed).tolist() if b - a >= round(_FLICKER * fps)]
+    return [(a, b) for a, b in find_runs(closed).tolist() if b - a >= round(NUMBERS.flicker * fps)]
 
 
 def _split(start: int, stop: int, drag: Drag) -> list[tuple[int, int]]:
@@ -133,7 +132,7 @@ def _is_hardly_away(part: np.ndarray, radius: float, gap: int) -> bool:
     if not len(out):
         return True
     at_end = len(out) in (out[-1] + 1, len(part) - out[0])
-    return len(out) <= gap and at_end and bool(away.max() <= _FARTHEST * radius)
+    return len(out) <= gap and at_end and bool(away.max() <= NUMBERS.farthest_stand * radius)
 
 
 def _trim(start: int, stop: int, earliest: int, latest: int, drag: Drag) -> tuple[int, int] | None:
@@ -149,11 +148,11 @@ def _trim(start: int, stop: int, earliest: int, latest: int, drag: Drag) -> tupl
     near = np.flatnonzero(away <= drag.radius)
     if not len(near):
         return None
-    within = np.flatnonzero(away <= _FARTHEST * drag.radius)
+    within = np.flatnonzero(away <= NUMBERS.farthest_stand * drag.radius)
     first = max(start + int(within[0]), min(start + int(near[0]), earliest))
     last = min(start + int(within[-1]) + 1, max(start + int(near[-1]) + 1, latest))
     is_cut = last - first < stop - start
-    return None if is_cut and last - first < _FLICKER_AFTER_TRIM * drag.fps else (first, last)
+    return None if is_cut and last - first < NUMBERS.flicker_when_cut * drag.fps else (first, last)
 
 
 # ---------------------------------------------------------------- files

@@ -8,26 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from ..settings import tune
-
-
-@dataclass(frozen=True)
-class DragRules:
-    """How a foot steps along that is dragged."""
-
-    shortest: float = tune(0.22, "s", "a quick step on the spot; a shorter one is a twitch")
-    airborne: float = tune(
-        1.0, "1", "radii that a frame costs besides in which a foot steps while no other one stands"
-    )
-    shorter: float = tune(
-        0.75, "1", "of the way from a place at ease to where steps are shortest; legs reach no more"
-    )
-    sweeps: int = tune(8, "1", "over all plants, after which they hardly move")
-    projections: int = tune(60, "1", "after which a place that is near enough is given up")
-    inner: float = tune(0.995, "1", "of a radius, to which projections lead, so that they end")
-
-
-RULES = DragRules()
+from .numbers import NUMBERS
 
 
 def find_place(
@@ -40,13 +21,13 @@ def find_place(
     Polyak and Raik 1967, The method of projections for finding the common point of convex sets.
     """
     place = np.median(path, axis=0) if wish is None else wish
-    for _ in range(RULES.projections):
+    for _ in range(NUMBERS.drag_projections):
         ways = path - place
         away = np.hypot(ways[:, 0], ways[:, 1])
         at = int(np.argmax(away))
         if away[at] <= radius:
             return place, True
-        place = place + (1.0 - RULES.inner * radius / away[at]) * ways[at]
+        place = place + (1.0 - NUMBERS.projected_to * radius / away[at]) * ways[at]
     return place, False
 
 
@@ -60,7 +41,7 @@ def find_places(
     places, fits = _find_medians(paths, radius)
     is_long = np.linalg.norm(np.diff(places, axis=0), axis=1) > most
     fits &= np.append(False, is_long) | np.append(is_long, False)
-    for _ in range(RULES.sweeps if len(paths) > 1 else 0):
+    for _ in range(NUMBERS.drag_sweeps if len(paths) > 1 else 0):
         for k in np.flatnonzero(fits).tolist():
             beside = places[k - 1 : k + 2 : 2] if k else places[1:2]
             place, is_near = find_place(paths[k], radius, beside.mean(axis=0))
@@ -93,7 +74,7 @@ class Drag:
     @property
     def gap(self) -> int:
         """How many frames the shortest step takes."""
-        return max(round(RULES.shortest * self.fps), 1)
+        return max(round(NUMBERS.quickest_step * self.fps), 1)
 
     def count_frames(self, distances: np.ndarray) -> np.ndarray:
         """Return how many frames (N,) steps of these lengths (N,) in metres take."""
@@ -147,7 +128,7 @@ class Drag:
         last = np.minimum(first + self.gap, len(part))
         before, after, between = sums[first], sums[-1] - sums[last], sums[last] - sums[first]
         # a frame that is stepped over counts as one that is held as far away as a foot may be
-        cost = self.radius**2 * (between[:, 0] + RULES.airborne**2 * between[:, 4])
+        cost = self.radius**2 * (between[:, 0] + NUMBERS.no_other_stands**2 * between[:, 4])
         for side in (before, after):
             cost += side[:, 3] - np.sum(side[:, 1:3] ** 2, axis=1) / np.maximum(side[:, 0], 1e-9)
         return start + int(first[np.argmin(cost)])
@@ -172,7 +153,7 @@ class Drag:
     def _measure_steps(self, paths: Sequence[np.ndarray]) -> np.ndarray:
         """Return how long (P - 1,) steps are between P paths (T, 2) along which a toe stands."""
         medians, _ = _find_medians(paths, self.radius)
-        places = medians + RULES.shorter * (find_places(paths, self.radius) - medians)
+        places = medians + NUMBERS.shortened_way * (find_places(paths, self.radius) - medians)
         return np.asarray(np.linalg.norm(np.diff(places, axis=0), axis=1))
 
 

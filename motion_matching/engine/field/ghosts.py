@@ -8,10 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..maths.rotations import quat
-
-_IN_A_ROW = 5  # neighbours
-# of the height of a body, between neighbours in a row, and from row to row
-_APART, _BEHIND = 0.5, 1.25
+from .numbers import NUMBERS
 
 
 def build_segments(
@@ -50,10 +47,11 @@ def lay_out_rows(weights: np.ndarray, yaw: float, height: float) -> np.ndarray:
     """
     rank = np.empty(len(weights), np.intp)
     rank[np.argsort(-weights, kind="stable")] = np.arange(len(weights))
-    row, place = np.divmod(rank, _IN_A_ROW)
+    row, place = np.divmod(rank, NUMBERS.ghosts_in_a_row)
     cosine, sine = math.cos(yaw), math.sin(yaw)
     right, back = np.array([-cosine, -sine, 0.0]), np.array([-sine, cosine, 0.0])
-    offsets = _APART * (place[:, None] + 1) * right + _BEHIND * row[:, None] * back
+    offsets = NUMBERS.ghosts_apart * (place[:, None] + 1) * right
+    offsets += NUMBERS.ghosts_behind * row[:, None] * back
     return (height * offsets).astype(np.float32)
 
 

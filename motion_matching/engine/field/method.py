@@ -41,12 +41,14 @@ from ..maths.easing import clamp
 from ..maths.planar import rotate_xy, wrap
 from ..maths.rotations import quat
 from ..motion.margins import MARGINS
+from ..motion.rest import AT_REST
 from ..performance.settings import LARGEST_SPEED, PerformerSettings
 from ..performance.start_state import MovingPose
 from ..skeleton.skeleton import Skeleton
 from .integration import Step, compute_action_weights, integrate, keep_momentum
 from .momentum import Momentum, place_root
 from .notebook import OneField
+from .numbers import NUMBERS
 from .paths import TIMES, compute_travel, find_paths, foresee, rate
 from .progress import Progress
 from .push import Shove
@@ -64,14 +66,6 @@ from .states.poses import add_joints, subtract_joints
 from .states.states import MotionStates, compute_root_step
 from .states.tasks import STRAIGHT_AHEAD, TaskGoal, Tasks
 from .states.value_function import Clips, ValueFunction
-
-_WIDER_SEARCH = 4  # times the neighbours that are considered when looking ahead
-_FURTHER_SHARE = 1 / 3  # share of the neighbours that may be further away
-_FURTHER_REACH = 1.5  # how many times as far these may be
-# share of the neighbours' reach within which the nearest must be, or the pose is off the field
-_ON_FIELD_SHARE = 0.6
-_CLIP_SECONDS = 0.3  # seconds that control by values looks along the clips
-_STRAIGHT = math.radians(35.0)  # angle from straight ahead up to which values apply
 
 
 class Decision(NamedTuple):
@@ -140,7 +134,7 @@ class MotionField:
         self._contacts = states.contacts.astype(np.float32)
         self._toes = database.derive(find_played_toes)[database.successors[states.frames]]
         if foresight:
-            self._clip_ticks = max(round(_CLIP_SECONDS * self.fps), 1)
+            self._clip_ticks = max(round(NUMBERS.clip_seconds * self.fps), 1)
             self._clip_travel = compute_travel(database, states, self._clip_ticks / self.fps)
             self._clip_ends = states.find_later(database, self._clip_ticks)
         self._progress = Progress(find_played_chains(database, states), self.fps)
@@ -199,7 +193,8 @@ class MotionField:
         self._momentum: np.ndarray
         frame = self._idling.begin() if self._may_idle and self._one_field is None else -1
         if frame < 0:
-            first = int(np.argmin(steps[:, 0] ** 2 + steps[:, 1] ** 2 + 0.1 * steps[:, 2] ** 2))
+            turning = AT_REST.turn_price * steps[:, 2] ** 2
+            first = int(np.argmin(steps[:, 0] ** 2 + steps[:, 1] ** 2 + turning))
             frame = int(self.states.frames[first])
         else:
             first = self.states.find_at(frame)
@@ -321,7 +316,7 @@ class MotionField:
         task = _to_task_goal(goal)
         if self._one_field is not None:
             return self._blend_all(self._one_field, task, (pose, velocity), jump)
-        plans = self.foresight is not None and -task.course[1] > math.cos(_STRAIGHT)
+        plans = self.foresight is not None and -task.course[1] > math.cos(NUMBERS.straight_angle)
         gait = choose_gait(task, self.database.walk_to_run)
         field = self._neighbours_by_gait[gait]
         wish = None if gait == STANDING else self._make_wish(goal, task)  # standing counts at once
@@ -450,7 +445,7 @@ class MotionField:
         current = self._current_neighbours
         if not looks_ahead and current is not None and current[0] is field and pose is self._pose:
             return current[1], current[2]
-        count = _WIDER_SEARCH * self._k if looks_ahead else self._k
+        count = NUMBERS.wider_search * self._k if looks_ahead else self._k
         features = self.metric.compute_features(pose[None], velocity[None])
         indices, distances = field.find_nearest(features, count, apart=looks_ahead)
         return indices[0], distances[0]
@@ -464,11 +459,11 @@ class MotionField:
         away where all of the nearest are equally wrong. A pose off the field gets the nearest
         alone, which bring it back.
         """
-        near = self._k - int(_FURTHER_SHARE * self._k)
+        near = self._k - int(NUMBERS.further_share * self._k)
         reach = distances[: self._k].max()
-        if near >= min(self._k, len(around)) or distances[0] > _ON_FIELD_SHARE * reach:
+        if near >= min(self._k, len(around)) or distances[0] > NUMBERS.on_field_share * reach:
             return around[: self._k], distances[: self._k]
-        others = near + (distances[near:] <= _FURTHER_REACH * reach).nonzero()[0]
+        others = near + (distances[near:] <= NUMBERS.further_reach * reach).nonzero()[0]
         rewards = self._reward_states(wish, around[others])
         best = others[np.argsort(-rewards, kind="stable")]
         selected = np.concatenate([np.arange(near), np.sort(best[: self._k - near])])

@@ -12,14 +12,8 @@ import math
 import numpy as np
 
 from ..legs.joints import Joints
+from .numbers import NUMBERS
 from .states.neighbours import Neighbours
-
-# seconds in which half of a change of action shows; longer would delay answers
-_HALFLIFE = 0.03
-# the same right after a change of gait, and in how many seconds half of what is more has gone
-_GAIT_HALFLIFE, _GAIT_FADING = 0.1, 0.1
-_GAIT_SECONDS = 0.3  # after a change of gait, in which a toe that moves does not stand
-_MOVING = 1.0  # m/s from which a toe moves
 
 
 class Momentum:
@@ -28,7 +22,7 @@ class Momentum:
     def __init__(self, parents: np.ndarray, toes: np.ndarray, fps: float) -> None:
         self._joints, self._toes, self._fps = Joints(parents), toes, fps
         # only the root may keep more: a limb would swing on and leave the data
-        brief = 2.0 ** (-1.0 / (fps * _HALFLIFE))
+        brief = 2.0 ** (-1.0 / (fps * NUMBERS.action_halflife))
         self._shares = np.full(len(parents), brief, np.float32)
         self.reset()
 
@@ -46,8 +40,9 @@ class Momentum:
     @property
     def shares(self) -> np.ndarray:
         """The shares (B,) of the motion so far of each bone that are left after this tick."""
-        more = (_GAIT_HALFLIFE - _HALFLIFE) * 2.0 ** (-self._since / _GAIT_FADING)
-        self._shares[0] = 2.0 ** (-1.0 / (self._fps * (_HALFLIFE + more)))
+        more = NUMBERS.gait_halflife - NUMBERS.action_halflife
+        more *= 2.0 ** (-self._since / NUMBERS.gait_fading)
+        self._shares[0] = 2.0 ** (-1.0 / (self._fps * (NUMBERS.action_halflife + more)))
         return self._shares
 
     def find_moving(self, pose: np.ndarray, moved: np.ndarray) -> np.ndarray:
@@ -55,10 +50,10 @@ class Momentum:
 
         Within the tick, a pose (7, B) whose bone 0 rests at the origin has `moved` to another.
         """
-        if self._since > _GAIT_SECONDS:
+        if self._since > NUMBERS.gait_seconds:
             return np.zeros(len(self._toes), bool)
         before, after = self._joints.compute_places(np.stack([pose, moved]))[:, self._toes]
-        return np.linalg.norm(after - before, axis=-1) * self._fps > _MOVING
+        return np.linalg.norm(after - before, axis=-1) * self._fps > NUMBERS.moving_toe
 
 
 def place_root(pose: np.ndarray, root: np.ndarray) -> np.ndarray:

@@ -14,14 +14,10 @@ import numpy as np
 from ..control.trajectory import TrajectoryPoint
 from ..database.database import Database
 from ..maths.planar import rotate, wrap
+from .numbers import NUMBERS
 from .states.states import MotionStates
 
-# seconds ahead at which the object's path is known; the last gives the goal of values
-TIMES = (0.25, 0.5, 0.75, 1.0)
-_SAMPLES = 4  # times within the lookahead at which paths are compared
-# radians of heading that a metre off the path counts as: with 2, characters go on beside a way that
-# no clip strafes along; with 4, they rather stand than turn round where turning leads away first
-_METRE = 2.5
+TIMES = NUMBERS.path_times
 
 
 class Paths(NamedTuple):
@@ -69,7 +65,7 @@ def _find_ends(
     database: Database, states: MotionStates, seconds: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return ticks (T,) within some seconds, and from where (S, 1) to where (S, T) clips go."""
-    shares = np.linspace(0, 1, _SAMPLES + 1)[1:]
+    shares = np.linspace(0, 1, NUMBERS.path_samples + 1)[1:]
     ticks = np.unique(np.ceil(seconds * database.fps * shares - 0.5).astype(int))
     ticks = ticks[ticks > 0]
     last = (database.stops[database.range_of_frame[states.frames]] - 1)[:, None]
@@ -101,5 +97,5 @@ def rate(places: np.ndarray, wanted: np.ndarray) -> np.ndarray:
     """Return the rewards (A,) of paths (A, T, 3) beside the wanted one (T, 3), in radians."""
     off = places - wanted
     half = np.sin(0.5 * np.clip(off[..., 2], -np.pi, np.pi))
-    squares = _METRE**2 * (off[..., 0] ** 2 + off[..., 1] ** 2) + 4.0 * half * half
+    squares = NUMBERS.path_price**2 * (off[..., 0] ** 2 + off[..., 1] ** 2) + 4.0 * half * half
     return np.add.reduce(np.sqrt(squares), axis=1) / -squares.shape[1]

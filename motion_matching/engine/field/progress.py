@@ -11,10 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-_RETURN_SECONDS = 0.3  # back in a clip that was played, from where on it may be played anew
-# that a clip may halt: ordinary choices repeat a state for a few ticks, and overriding these costs
-# more than it gains
-_HALT_SECONDS = 0.1
+from .numbers import NUMBERS
 
 
 class _Played(NamedTuple):
@@ -33,8 +30,8 @@ class Progress:
 
     def __init__(self, chains: np.ndarray, fps: float) -> None:
         self._chains = chains
-        self._return_ticks = round(_RETURN_SECONDS * fps)
-        self._halt_ticks = round(_HALT_SECONDS * fps)
+        self._return_ticks = round(NUMBERS.return_seconds * fps)
+        self._halt_ticks = round(NUMBERS.halt_seconds * fps)
         self.reset()
 
     def reset(self) -> None:

@@ -15,12 +15,10 @@ from ..body.rig import Roles
 from ..maths.planar import rotate_xy
 from ..maths.rotations import quat
 from ..skeleton.skeleton import Skeleton
+from .numbers import NUMBERS
 from .states.poses import add_joints, subtract_joints
 
-FULL = 2.0  # m/s: the push of full strength
-_BEND = 0.2  # radians of every joint of the spine
-_SHIFT = 0.1  # metres of the hips
-_SECONDS = 0.2
+FULL = NUMBERS.full_push
 
 
 class Shove:
@@ -31,7 +29,7 @@ class Shove:
         self._chain = [*skeleton.get_ancestors(roles.hips)[::-1], roles.hips][1:]
         above = [roles.spine, *skeleton.get_ancestors(roles.spine)]
         self._spine = above[: above.index(roles.hips)][::-1] if roles.hips in above else []
-        self._ticks = max(round(_SECONDS * fps), 1)
+        self._ticks = max(round(NUMBERS.push_seconds * fps), 1)
         self.reset()
 
     def reset(self) -> None:
@@ -57,7 +55,7 @@ class Shove:
     def _bend_pose(self, pose: np.ndarray, times: float) -> np.ndarray:
         x, y = times * self._x, times * self._y
         # a spine tilts in the direction of the push about the horizontal axis across it
-        axis, shift = np.array([-y, x, 0.0]), _SHIFT * np.array([x, y, 0.0])
+        axis, shift = np.array([-y, x, 0.0]), NUMBERS.push_shift * np.array([x, y, 0.0])
         result = pose.copy()
         above = quat.IDENTITY  # the parent's rotation as the character sees it
         for bone in self._chain:
@@ -65,7 +63,7 @@ class Shove:
                 result[:3, bone] += quat.inv_mul_vec(above, shift)
             above = quat.mul(above, pose[3:, bone].astype(np.float64))
         for bone in self._spine:
-            bend = quat.from_scaled_angle_axis(_BEND * quat.inv_mul_vec(above, axis))
+            bend = quat.from_scaled_angle_axis(NUMBERS.push_bend * quat.inv_mul_vec(above, axis))
             result[3:, bone] = quat.mul(bend, pose[3:, bone].astype(np.float64))
             above = quat.mul(above, result[3:, bone].astype(np.float64))
         return result

@@ -8,12 +8,12 @@ from typing import NamedTuple
 import numpy as np
 
 from .ground import Ground, Place3, Point, compute_step_height, is_flat
+from .numbers import NUMBERS
 
-_APART = 0.02  # metres between looks at the ground
-_BESIDE = 0.02  # metres ahead of a toe, and behind it, that tell of a slope
-_BENT = 0.01  # metres by which these are off a line at an edge
-_EDGE = 0.025  # metres by which it changes from one look to the next at an edge
-_FARTHEST = 0.16  # metres that a foot is moved at most: half a tread and a bit
+_SPACING = NUMBERS.foothold_spacing
+_REACH = NUMBERS.slope_reach
+_BEND = NUMBERS.edge_bend
+_EDGE = NUMBERS.edge_height
 
 
 class Footing(NamedTuple):
@@ -30,15 +30,15 @@ def measure_slope(ground: Ground, toe: Point, ankle: Point) -> float:
     """Return how far the ground at a toe rises ahead of the foot, per metre; 0 at an edge."""
     wx, wy = toe[0] - ankle[0], toe[1] - ankle[1]
     length = math.hypot(wx, wy)
-    if length < _APART:
+    if length < _SPACING:
         return 0.0
-    dx, dy = _BESIDE * wx / length, _BESIDE * wy / length
+    dx, dy = _REACH * wx / length, _REACH * wy / length
     behind, here, ahead = (
         ground.height(toe[0] + n * dx, toe[1] + n * dy) for n in (-1.0, 0.0, 1.0)
     )
-    if abs(ahead - 2.0 * here + behind) > _BENT or abs(ahead - behind) > 2.0 * _EDGE:
+    if abs(ahead - 2.0 * here + behind) > _BEND or abs(ahead - behind) > 2.0 * _EDGE:
         return 0.0
-    return (ahead - behind) / (2.0 * _BESIDE)
+    return (ahead - behind) / (2.0 * _REACH)
 
 
 def measure_slopes(ground: Ground, toes: np.ndarray, arms: np.ndarray) -> np.ndarray:
@@ -61,12 +61,15 @@ def find_foothold(
     """
     wx, wy = toe[0] - ankle[0], toe[1] - ankle[1]
     length = math.hypot(wx, wy)
-    if length < _APART:
+    if length < _SPACING:
         return 0.0, 0.0
     wx, wy = wx / length, wy / length
-    heel, middle = math.ceil(length / _APART) + 1, math.ceil(0.5 * length / _APART)
-    tip, most = math.ceil(tip_share * length / _APART), round(_FARTHEST / _APART)
-    places = _APART * np.arange(-heel - most, tip + most + 1)
+    heel, middle = math.ceil(length / _SPACING) + 1, math.ceil(0.5 * length / _SPACING)
+    tip, most = (
+        math.ceil(tip_share * length / _SPACING),
+        round(NUMBERS.farthest_foothold / _SPACING),
+    )
+    places = _SPACING * np.arange(-heel - most, tip + most + 1)
     points = [(toe[0] + wx * along, toe[1] + wy * along) for along in places.tolist()]
     rises = np.diff([compute_step_height(ground, *point, body) for point in points])
     for moved in sorted(range(-most, most + 1), key=abs):
@@ -74,5 +77,5 @@ def find_foothold(
         behind, ahead = rises[at - heel : at + 1], rises[at : at + tip]
         beside = rises[at - middle : at + 1]
         if behind.min() > -_EDGE and ahead.max(initial=0.0) < _EDGE and beside.max() < _EDGE:
-            return _APART * moved * wx, _APART * moved * wy
+            return _SPACING * moved * wx, _SPACING * moved * wy
     return 0.0, 0.0

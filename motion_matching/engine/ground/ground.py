@@ -14,23 +14,23 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from .numbers import NUMBERS
+
 Point = tuple[float, float]
 Place3 = Sequence[float]  # x, y and a height
 Wall = tuple[Point, Point]
 # x and y of one end, direction and length
 _Segment = tuple[float, float, float, float, float]
 
-STEP = 0.3  # metres that a foot steps up or down; anything higher is an obstacle
+STEP = NUMBERS.highest_step
 _SKIN = 1e-5  # metres left free, so that rounding never leaves a disc inside
-# metres: side of the squares by which walls are looked up, and their margin
-_CELL, _AROUND = 1.0, 0.5
-_BOUNCES = 8  # contacts in one step, after which the disc stops where it is
-_PUSHES = 32  # times that a disc that starts inside is moved out of the nearest wall
+_CELL = NUMBERS.cell
+_MARGIN = NUMBERS.cell_margin
 _TOUCH = 1e-7  # metres within which a wall counts as touched
 _SHORTEST = 1e-9  # metres: a shorter movement may be rounding, as toward a wall one slides along
-_FARTHEST = 500.0  # metres that a ray looks ahead
-_DEEPEST = 10.0  # metres below a flat floor, to which it looks for a lower one
-_LOOKS, _HALVINGS = 256, 24  # of a ray over a floor that is not flat
+_FARTHEST = NUMBERS.farthest_ray
+_DEEPEST = NUMBERS.deepest_floor
+_LOOKS = NUMBERS.ray_looks
 
 
 class Ground(Protocol):
@@ -97,7 +97,7 @@ class Walls:
             return stop
         x, y = start = _push_out(start, radius, walls)
         dx, dy = stop[0] - x, stop[1] - y
-        for bounce in range(_BOUNCES):
+        for bounce in range(NUMBERS.bounces):
             share, nx, ny = _find_first_contact(x, y, dx, dy, walls, reach)
             if share is None:
                 return (x + dx, y + dy) if bounce else stop
@@ -113,9 +113,9 @@ class Walls:
     def _find_near(self, point: Point, reach: float) -> Sequence[_Segment]:
         """Return all walls within a reach of a point, and some more."""
         x, y = point
-        if reach <= _AROUND:
+        if reach <= _MARGIN:
             return self._cells.get((math.floor(x / _CELL), math.floor(y / _CELL)), ())
-        reach -= _AROUND
+        reach -= _MARGIN
         left, right, low, high = (
             math.floor(edge / _CELL) for edge in (x - reach, x + reach, y - reach, y + reach)
         )
@@ -142,7 +142,7 @@ def _iterate_cells(wall: _Segment) -> Iterator[tuple[int, int]]:
     for column in _find_squares(first, last):
         ends = [ay, ay + uy * length]
         if last - first > _SHORTEST:
-            borders = column * _CELL - _AROUND, (column + 1) * _CELL + _AROUND
+            borders = column * _CELL - _MARGIN, (column + 1) * _CELL + _MARGIN
             ends = [ay + uy * max(0.0, min(length, (border - ax) / ux)) for border in borders]
         for row in _find_squares(min(ends), max(ends)):
             yield column, row
@@ -150,13 +150,13 @@ def _iterate_cells(wall: _Segment) -> Iterator[tuple[int, int]]:
 
 def _find_squares(low: float, high: float) -> range:
     """Return the numbers of the squares from one coordinate to another, with their margins."""
-    return range(math.floor((low - _AROUND) / _CELL), math.floor((high + _AROUND) / _CELL) + 1)
+    return range(math.floor((low - _MARGIN) / _CELL), math.floor((high + _MARGIN) / _CELL) + 1)
 
 
 def _push_out(point: Point, radius: float, walls: Sequence[_Segment]) -> Point:
     """Return the point, or one near it at which a disc is inside no wall."""
     x, y = point
-    for _ in range(_PUSHES):
+    for _ in range(NUMBERS.pushes):
         nearest = radius * radius
         inside = None
         for wall in walls:
@@ -346,7 +346,7 @@ def cast_ray(
     if not far:  # below the floor already, or never
         return None
     near = far - reach / _LOOKS
-    for _ in range(_HALVINGS):
+    for _ in range(NUMBERS.ray_halvings):
         middle = 0.5 * (near + far)
         near, far = (middle, far) if measure_gap(middle) > 0.0 else (near, middle)
     return x + far * dx, y + far * dy, z + far * dz

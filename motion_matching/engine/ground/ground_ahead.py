@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from .ground import Ground, Point, compute_step_height
+from .numbers import NUMBERS
 
 
 class ClimbSpeeds(NamedTuple):
@@ -18,22 +19,21 @@ class ClimbSpeeds(NamedTuple):
     def find_most(self, rise: float, way: float) -> float:
         """Return how fast it goes on ground that rises so far on a way in metres."""
         slope = rise / max(way, 1e-6)
-        if abs(slope) < _LEVEL:
+        if abs(slope) < NUMBERS.level_slope:
             return math.inf
         nearest = min(range(len(self.slopes)), key=lambda n: abs(self.slopes[n] - slope))
         return self.speeds[nearest]
 
 
-_LEVEL = 0.08  # a slope of 4.6 degrees, up to which people walk as on the level
-APART = 0.125  # seconds between looks at the ground
-REACH = 2  # looks before and after a time that are averaged: half a second, as of clips
+_EVERY = NUMBERS.looks_ahead_every
+_AVERAGED = NUMBERS.looks_averaged
 
 
 def list_times(times: Sequence[float]) -> tuple[float, ...]:
     """Return the times at which the ground is looked at for the rises at some times in seconds."""
-    first = math.floor(min(*times, 0.0) / APART + 1e-6) - REACH
-    last = math.ceil(max(*times, 0.0) / APART - 1e-6) + REACH
-    return tuple(APART * n for n in range(first, last + 1))
+    first = math.floor(min(*times, 0.0) / _EVERY + 1e-6) - _AVERAGED
+    last = math.ceil(max(*times, 0.0) / _EVERY - 1e-6) + _AVERAGED
+    return tuple(_EVERY * n for n in range(first, last + 1))
 
 
 def measure_rises(
@@ -44,17 +44,17 @@ def measure_rises(
     `points` are where the way leads at `list_times`, and the ground is now so high `below` it.
     Ground that is more than a step away from that before is not stepped onto.
     """
-    now = REACH - math.floor(min(*times, 0.0) / APART + 1e-6)
+    now = _AVERAGED - math.floor(min(*times, 0.0) / _EVERY + 1e-6)
     heights = [0.0] * len(points)
     for indices in (range(now, len(points)), range(now - 1, -1, -1)):
         height = below
         for n in indices:
             x, y = points[n]
             heights[n] = height = compute_step_height(ground, x, y, (x, y, height))
-    width = 2 * REACH + 1
+    width = 2 * _AVERAGED + 1
     line = [sum(heights[n : n + width]) / width for n in range(len(heights) - width + 1)]
-    here = now - REACH
-    return [_interpolate(line, here + time / APART) - line[here] for time in times]
+    here = now - _AVERAGED
+    return [_interpolate(line, here + time / _EVERY) - line[here] for time in times]
 
 
 def _interpolate(values: Sequence[float], place: float) -> float:

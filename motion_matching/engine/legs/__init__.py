@@ -1,3 +1,3 @@
 """Legs and joints: measures from the data, and two-bone inverse kinematics."""
 
-__all__ = ("bending", "joints", "legs", "two_bones")
+__all__ = ("bending", "joints", "legs", "numbers", "two_bones")

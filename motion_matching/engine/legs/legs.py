@@ -18,6 +18,7 @@ from ..maths.numeric import FLOATS
 from ..maths.rotations import quat
 from ..maths.rotations.scalar_quat import Quaternion, Vector, between, mul_vec
 from ..skeleton.skeleton import Skeleton
+from .numbers import NUMBERS
 from .two_bones import find_axis, measure_hinge, open_joint
 
 Joint = tuple[Vector, Quaternion]  # place and rotation in the world
@@ -31,14 +32,10 @@ class ReachLimit(Protocol):
     ) -> float: ...
 
 
-CLOSE = 1e-5  # metres: a joint this near to its target needs no bending
-FIRM = 0.92  # share of its length up to which a leg reaches exactly as far as requested
-_STANDING = 2  # percentile of a joint's heights that counts as its height when it stands
-_TIP = 0.6  # of the foot's length, from the toe joint to the tip, where the rig has no tip
-_EXTRA_BEND = math.radians(2.0)  # by which a knee may be bent beyond the data
+CLOSE = NUMBERS.close
+FIRM = NUMBERS.firm_share
 _NO_LENGTH = 1e-12  # cubic metres: the product of the lengths of a leg and its bones
 _UNTURNED: Quaternion = (1.0, 0.0, 0.0, 0.0)
-_FOLDED = 1e-3  # metres by which an ankle stays farther from the hip than the leg's bones allow
 
 
 class Beside(NamedTuple):
@@ -133,7 +130,9 @@ def _measure_leg(
     hinge = measure_hinge(rotations[:, leg.shin], upper, lower)
     tip = None if leg.toe == leg.foot else _find_tip(skeleton, leg, rotations, positions)
     tips = toes if tip is None else toes + quat.mul_vec(rotations[:, leg.toe], tip)
-    toe, foot, end = (float(np.percentile(p[:, 2], _STANDING)) for p in (toes, ankles, tips))
+    toe, foot, end = (
+        float(np.percentile(p[:, 2], NUMBERS.standing_percentile)) for p in (toes, ankles, tips)
+    )
     return LegGeometry(
         chain=tuple(chain),
         thigh=chain.index(leg.thigh),
@@ -172,7 +171,7 @@ def _measure_folded_length(leg: Leg, positions: np.ndarray, rises: np.ndarray) -
     a, b = np.linalg.norm(upper, axis=-1).mean(), np.linalg.norm(lower, axis=-1).mean()
     square = np.sum(whole**2, axis=-1).min()
     cosine = (square - a * a - b * b) / max(2.0 * a * b, 1e-9)
-    bent = math.acos(max(-1.0, min(1.0, cosine))) + _EXTRA_BEND
+    bent = math.acos(max(-1.0, min(1.0, cosine))) + NUMBERS.extra_bend
     return math.sqrt(a * a + b * b + 2.0 * a * b * math.cos(min(bent, math.pi)))
 
 
@@ -185,7 +184,7 @@ def _find_tip(
         return np.array(own[0])
     standing = int(np.argmin(positions[:, leg.toe, 2] + positions[:, leg.foot, 2]))
     ahead = positions[standing, leg.toe] - positions[standing, leg.foot]
-    return quat.inv_mul_vec(rotations[standing, leg.toe], _TIP * ahead * [1, 1, 0])
+    return quat.inv_mul_vec(rotations[standing, leg.toe], NUMBERS.tip_share * ahead * [1, 1, 0])
 
 
 def compute_world_joints(
@@ -253,7 +252,7 @@ def bend(
         reach = min(reach, max(whole - buffer, free))
     if limit is not None:
         reach = limit.limit_reach(reach, aa + bb, 2.0 * a * b, room, dt)
-    reach = max(reach, abs(a - b) + _FOLDED)
+    reach = max(reach, abs(a - b) + NUMBERS.folded)
     at_knee = open_joint(upper, lower, axis, reach, FLOATS)
     lx, ly, lz = mul_vec(at_knee, lower)
     return between(ux + lx, uy + ly, uz + lz, gx, gy, gz), at_knee, wanted - reach

@@ -26,11 +26,10 @@ from ..maths.numeric import (
 )
 from ..maths.rotations import quat
 from ..maths.rotations.scalar_quat import inv_mul, mul, mul_vec
+from .numbers import NUMBERS
 
-_STRAIGHT = 0.2  # sine of the bend below which the hinge is more exact than the bones' plane
-STRAIGHTEST = 0.9995  # of a limb's length: the side of a straight knee or elbow is not defined
-_FOLDED = 1e-3  # of a limb's length, by which it stays longer than its bones allow
-_NONE = 1e-12  # lengths, in metres to the power that a quantity has, that are none
+STRAIGHTEST = NUMBERS.straightest_share
+_NO_LENGTH = 1e-12  # lengths, in metres to the power that a quantity has, that are none
 
 
 def find_axis(
@@ -44,11 +43,11 @@ def find_axis(
     (ux, uy, uz), (lx, ly, lz), (kx, ky, kz) = upper, lower, hinge
     nx, ny, nz = ly * uz - lz * uy, lz * ux - lx * uz, lx * uy - ly * ux
     squares = (ux * ux + uy * uy + uz * uz) * (lx * lx + ly * ly + lz * lz)
-    scale = 1.0 / of.least(of.sqrt(squares), _NONE)
+    scale = 1.0 / of.least(of.sqrt(squares), _NO_LENGTH)
     backward = of.most(scale * (nx * kx + ny * ky + nz * kz), 0.0)
-    share = _STRAIGHT - backward
+    share = NUMBERS.straight_sine - backward
     kx, ky, kz = scale * nx + share * kx, scale * ny + share * ky, scale * nz + share * kz
-    scale = 1.0 / of.least(of.sqrt(kx * kx + ky * ky + kz * kz), _NONE)
+    scale = 1.0 / of.least(of.sqrt(kx * kx + ky * ky + kz * kz), _NO_LENGTH)
     return (scale * kx, scale * ky, scale * kz), backward
 
 
@@ -70,7 +69,7 @@ def measure_bend(
     cosine = ux * lx + uy * ly + uz * lz - along
     sine = kx * (ly * uz - lz * uy) + ky * (lz * ux - lx * uz) + kz * (lx * uy - ly * ux)
     wanted = 0.5 * (reach * reach - aa - bb) - along
-    share = wanted / of.least(of.hypot(cosine, sine), _NONE)
+    share = wanted / of.least(of.hypot(cosine, sine), _NO_LENGTH)
     return of.atan2(sine, cosine), of.acos(of.most(of.least(share, -1.0), 1.0))
 
 
@@ -103,7 +102,7 @@ def bend_to(
     """
     a, b = (np.linalg.norm(bone, axis=-1) for bone in (upper, lower))
     reach = np.linalg.norm(goal, axis=-1)
-    reach = np.clip(reach, np.abs(a - b) + _FOLDED * (a + b), most * (a + b))
+    reach = np.clip(reach, np.abs(a - b) + NUMBERS.folded_share * (a + b), most * (a + b))
     bones = split(upper), split(lower)
     axis, _ = find_axis(*bones, split(hinge), ARRAYS)
     at_joint = join(open_joint(*bones, axis, reach, ARRAYS))

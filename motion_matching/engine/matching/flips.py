@@ -13,11 +13,9 @@ from ..control.rollout import Take
 from ..database.database import Database
 from ..database.frame_names import format_frame
 from ..performance.settings import PerformerSettings
+from .numbers import NUMBERS
 
-_APART = 1.0 / 3.0  # seconds within which another frame is the same decision
-_STEPS = np.linspace(0.0, np.log(16.0), 65)  # logarithms of the ratios that are tried, and parts
-_FINE = 65
-_AT_ONCE = 64  # frames that are looked at first, and with each look for more
+_STEPS = np.linspace(0.0, np.log(NUMBERS.flip_ratio), NUMBERS.flip_ratios)  # logarithms
 
 
 class Costs(NamedTuple):
@@ -78,7 +76,7 @@ def find_flip(own: Costs, rivals: Costs, weights: Sequence[float], power: int = 
             if now <= 0.0 or wins[0] or not wins.any():  # at first it was not by its cost
                 continue
             at = int(np.argmax(wins))
-            fine = np.exp(sign * np.linspace(_STEPS[at - 1], _STEPS[at], _FINE))
+            fine = np.exp(sign * np.linspace(_STEPS[at - 1], _STEPS[at], NUMBERS.flip_ratios))
             costs = rivals.find_least(feature, fine**power)
             ratio = fine[int(np.argmax(costs < own.find_least(feature, fine**power)))]
             totals = rivals.totals + (ratio**power - 1.0) * rivals.by_feature[:, feature]
@@ -95,7 +93,7 @@ def find_flip_of_many(
     Those that matter are searched for: the cheapest now, and whoever wins before a flip.
     """
     known = np.zeros(len(many.frames), bool)
-    known[np.argsort(many.totals)[:_AT_ONCE]] = True
+    known[np.argsort(many.totals)[: NUMBERS.flips_looked_at]] = True
     while True:
         flip = find_flip(own, many.take(np.flatnonzero(known)).join(more), weights, power)
         most = _STEPS[-1] if flip is None else abs(np.log(flip.weight / flip.now))
@@ -105,7 +103,7 @@ def find_flip_of_many(
                 totals = many.totals + (ratio**power - 1.0) * many.by_feature[:, feature]
                 least = own.find_least(feature, np.array([ratio]) ** power)[0]
                 wins = np.flatnonzero((totals < least) & ~known)
-                known[wins[np.argsort(totals[wins])[:_AT_ONCE]]] = True
+                known[wins[np.argsort(totals[wins])[: NUMBERS.flips_looked_at]]] = True
         if int(known.sum()) == count:
             return flip
 
@@ -118,7 +116,7 @@ def get_weights(settings: PerformerSettings, database: Database) -> tuple[float,
 def list_apart(frames: np.ndarray, chosen: int, database: Database) -> np.ndarray:
     """Return which frames (K,) are another decision than the chosen one: not of its moment."""
     ranges = database.range_of_frame
-    near = np.abs(frames - chosen) < _APART * database.fps
+    near = np.abs(frames - chosen) < NUMBERS.same_decision * database.fps
     return np.asarray(~near | (ranges[frames] != ranges[chosen]))
 
 

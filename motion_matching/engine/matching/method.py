@@ -41,25 +41,13 @@ from .cost_terms import CostTerm, TermContext, check_terms, measure_terms
 from .differences import make_differences
 from .fitted_features import FittedFeatures
 from .moments import Moment, Moments
+from .numbers import NUMBERS
 from .price_choice import NearestSearch
 from .search import FrameIndex, FrameMask
 from .support import SupportPrice, measure_gone
 from .tempo import LiveTempo
 
-_SEEN = 3  # ticks after a jump that are looked at for joints that pop
-_LONGEST_WAIT = 0.15  # seconds that a jump waits for a tick in which nothing pops
-# nearest frames among which one is looked for at which nothing leaps, and frames between them
-_LOOKED_AT, _APART = 64, 2
-_AT_ONCE = 8  # of these; the first few hardly ever all leap
-# of the data's range of a wish: one that is farther beyond counts as that far. Without any, a dog
-# leaves its path; with more, characters whose clips go straight repeat the step that sways most
-_BEYOND = 0.125
-# cosine of the turn up to which a trajectory ends at rest
-_UNTURNED = math.cos(math.radians(15.0))
-
-# seconds of people after standing in which a walk begins; how much of the nearest motion is
-# looked at for a frame to begin with, and how far apart frames are that differ in their bearing
-_START, _NEAREST, _DIFFERENT = 1.0, 4.0, 1.0 / 30.0
+_UNTURNED = math.cos(AT_REST.aside)  # of the turn up to which a trajectory ends at rest
 
 
 class MotionMatching:
@@ -196,7 +184,8 @@ class MotionMatching:
             return np.array(-np.inf), np.array(np.inf)
         rows = self._rows[self._allowed][:, self._goal_columns]
         least, most = rows.min(axis=0), rows.max(axis=0)
-        return least - _BEYOND * (most - least), most + _BEYOND * (most - least)
+        beyond = NUMBERS.beyond_data * (most - least)
+        return least - beyond, most + beyond
 
     def reset(self) -> Motion:
         """Start in an ordinary stance, which is held where no data stands.
@@ -205,7 +194,8 @@ class MotionMatching:
         """
         allowed = np.flatnonzero(self._allowed)
         vx, vy, turn = self._moments.root_motion[allowed].T
-        self._frame, self._share = int(allowed[np.argmin(vx**2 + vy**2 + 0.1 * turn**2)]), 0.0
+        calmest = np.argmin(vx**2 + vy**2 + AT_REST.turn_price * turn**2)
+        self._frame, self._share = int(allowed[calmest]), 0.0
         self._tempo.reset()
         self._ticks_to_search = 0
         self._waited = 0  # ticks that jumps have waited in a row
@@ -399,7 +389,7 @@ class MotionMatching:
                 self._ticks_to_search = 0
                 best, cost = frame, continuing
             elif leap > MARGINS.leap:
-                near = nearest(_LOOKED_AT)
+                near = nearest(NUMBERS.looked_at)
                 best, cost = self._find_calm(goal.measure_seams, *near, bound, (best, cost))
         if chosen is not None:
             best, cost = chosen, self._measure_cost(query, chosen, context)
@@ -449,7 +439,7 @@ class MotionMatching:
         Where standing leads on into walks, the data shows how they begin.
         """
         begins = self._settings.idle and not self.database.derive(find_idles).leads_on
-        begins = begins and self._since_stood <= _START * self.database.pace
+        begins = begins and self._since_stood <= NUMBERS.start_seconds * self.database.pace
         if not begins or goal.jump_to or goal.enter:
             return False
         vx, vy = goal.trajectory[-1][3:5] if goal.trajectory else (0.0, 0.0)
@@ -465,7 +455,7 @@ class MotionMatching:
         self, nearest: NearestSearch, feet: np.ndarray, count: int, *, bound: float = math.inf
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the nearest frames and costs, with what it costs to bring the feet there."""
-        frames, costs = nearest(max(count, _LOOKED_AT), bound=bound)
+        frames, costs = nearest(max(count, NUMBERS.looked_at), bound=bound)
         costs = costs + self.price_support(frames, feet)
         order = costs.argsort(kind="stable")[:count]
         return frames[order], costs[order]
@@ -478,8 +468,9 @@ class MotionMatching:
         self, nearest: NearestSearch, count: int, *, bound: float = math.inf
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the nearest frames and costs, with what it costs not to be carried as in walks."""
-        frames, costs = nearest(max(count, round(_NEAREST * self.fps)), bound=bound)
-        _, first = np.unique(frames // max(round(_DIFFERENT * self.fps), 1), return_index=True)
+        frames, costs = nearest(max(count, round(NUMBERS.nearest_seconds * self.fps)), bound=bound)
+        alike = max(round(NUMBERS.bearing_every * self.fps), 1)
+        _, first = np.unique(frames // alike, return_index=True)
         first.sort()
         frames, costs = frames[first], costs[first]
 
@@ -513,7 +504,7 @@ class MotionMatching:
 
     def _should_wait(self, leap: float) -> bool:
         """Return whether a jump should wait for a tick, as a joint would leap now."""
-        waits = leap > 1.0 and self._waited < _LONGEST_WAIT * self.fps
+        waits = leap > 1.0 and self._waited < NUMBERS.longest_wait * self.fps
         self._waited = self._waited + 1 if waits else 0
         return waits
 
@@ -530,7 +521,7 @@ class MotionMatching:
     def _make_seam(self, entered: int) -> Seam:
         """Return the jump to a frame, with the frames that are played after it."""
         stop = self.database.stops.item(self.database.range_of_frame.item(entered))
-        ahead = min(_SEEN, stop - entered - 1)
+        ahead = min(NUMBERS.ticks_seen, stop - entered - 1)
         following = self._moments.follow(entered, ahead, self._tempo.rate)
         return Seam(self._make_jump(entered), *following)
 
@@ -555,8 +546,8 @@ class MotionMatching:
         """
         least = math.inf
         apart = [each for each in _list_apart(frames, costs) if each[1] < bound]
-        for start in range(0, len(apart), _AT_ONCE):
-            some = apart[start : start + _AT_ONCE]
+        for start in range(0, len(apart), NUMBERS.looked_at_once):
+            some = apart[start : start + NUMBERS.looked_at_once]
             leaps = self._measure_leaps(measure, [frame for frame, _ in some])
             for each, leap in zip(some, leaps, strict=True):
                 if leap < least:
@@ -681,7 +672,7 @@ def _list_apart(frames: np.ndarray, costs: np.ndarray) -> Iterator[tuple[int, fl
     """Yield frames (K,) with their costs, without those beside a better one."""
     seen: list[int] = []
     for frame, cost in zip(frames.tolist(), costs.tolist(), strict=True):
-        if all(abs(frame - other) > _APART for other in seen):
+        if all(abs(frame - other) > NUMBERS.frames_apart for other in seen):
             seen.append(frame)
             yield frame, cost
 
@@ -693,15 +684,13 @@ class _TagMask:
     large one would delay its tick.
     """
 
-    _MAX_FRAMES = 60_000
-
     def __init__(self, allowed: np.ndarray, index: FrameIndex) -> None:
         self.allowed = allowed
         self.prepared = index.prepare_mask(allowed)
         self._whole = index
         self._own: FrameIndex | None = None
         self._uses = 0
-        self._worth = int(allowed.sum()) <= min(self._MAX_FRAMES, len(allowed) // 2)
+        self._worth = int(allowed.sum()) <= min(NUMBERS.tagged_frames, len(allowed) // 2)
 
     def get_index(self) -> tuple[FrameIndex, FrameMask | None]:
         """Return the index to search, and the mask to search it under."""

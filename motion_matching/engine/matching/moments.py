@@ -16,8 +16,8 @@ from ..feet.played_toes import LAND, MOVING, NEVER, PLACE, STAYS, UNTIL, PlayedT
 from ..ground.footholds import Footing
 from ..maths.planar import rotate_xy
 from ..maths.rotations.component_quat import mix_poses
+from .numbers import NUMBERS
 
-_EVEN = 1e-4  # of a tick: seconds of frames are rounded
 _WHOLE = 1.0 - 1e-9  # share from which the next frame is reached: shares are added up
 
 State = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -139,8 +139,8 @@ class Moments:
         stands = self.get_contacts(moment)
         touches = (rows[:, STAYS] > 0.0) & ~stands & (share < 0.0)
         ticks = (self._fps * rows[:, [STAYS, UNTIL]] - (1.0 + share, share)) / rate
-        ticks[:, 0] = np.where(stands, np.floor(ticks[:, 0] + _EVEN) + 1.0, 0.0)
-        ticks[:, 1] = np.ceil(np.where(touches, -share / rate, ticks[:, 1]) - _EVEN)
+        ticks[:, 0] = np.where(stands, np.floor(ticks[:, 0] + NUMBERS.even_tick) + 1.0, 0.0)
+        ticks[:, 1] = np.ceil(np.where(touches, -share / rate, ticks[:, 1]) - NUMBERS.even_tick)
         lands = touches | (rows[:, UNTIL] < NEVER)
         rows[touches, LAND] = rows[touches, PLACE]
         if share != 0.0:

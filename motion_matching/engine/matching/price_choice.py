@@ -13,9 +13,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from .numbers import NUMBERS
+
 Array = np.ndarray
 PER_CENTIMETRE = 100.0  # prices are in metre-seconds, and their weight is for cm·s
-_COUNTS = (16, 64, 256)  # frames that are looked at, one after the other if they are not enough
 
 
 class NearestSearch(Protocol):
@@ -35,7 +36,7 @@ def choose(
     (-1, bound) if none is below `bound`. `measure_prices` returns the prices (K,) of frames (K,)
     in the measure of costs. `first` is the frame of the least cost, if that is known.
     """
-    frames, totals = _rank(find, measure_prices, 1, bound, (1, *_COUNTS), first)
+    frames, totals = _rank(find, measure_prices, 1, bound, (1, *NUMBERS.price_counts), first)
     return (int(frames[0]), float(totals[0])) if len(frames) else (-1, bound)
 
 
@@ -50,7 +51,9 @@ def find_priced(
 
     These are the best of all frames, however high prices are: it looks at as many as that takes.
     """
-    looked_at = (max(count, _COUNTS[0]) * 4**k for k in itertools.count())
+    looked_at = (
+        max(count, NUMBERS.price_counts[0]) * NUMBERS.price_growth**k for k in itertools.count()
+    )
     return _rank(find, measure_prices, count, bound, looked_at)
 
 

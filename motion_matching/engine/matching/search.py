@@ -18,18 +18,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ..maths.kd_order import kd_order
+from .numbers import NUMBERS
 
 Array = np.ndarray
 
-BLOCK = 16  # frames in a block, and blocks in a group: both levels have a box for each
+BLOCK = NUMBERS.block
 _GROUP = BLOCK * BLOCK
-_BLOCKS_ONLY = 25_000  # frames up to which testing the boxes of all blocks beats two levels
-_FIRST_AXES = 12  # principal axes used by the first test of all boxes
-_FIRST_BATCH = 16  # boxes scanned before the others are tested against the best cost so far
-_LARGEST_BATCH = 512
-_FEW = 64  # boxes that are scanned together for several nearest frames
-_SAMPLE = 20_000  # frames that principal axes are computed from
-_CHUNK = 4_096  # frames whose coordinates are computed at a time, within the cache
 _LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -55,7 +49,7 @@ class FrameIndex:
     an index is not for several threads.
     """
 
-    _top_axes = _FIRST_AXES  # axes used by the first test of all boxes
+    _top_axes = NUMBERS.first_axes
 
     def __init__(
         self, features: Array, candidates: Array | None = None, bias: Array | None = None
@@ -149,7 +143,8 @@ class FrameIndex:
         boxes = (bounds <= best.limit).nonzero()[0]
         ranked = boxes.take(bounds.take(boxes).argsort())
         # all at once where the bound leaves few
-        start, batch = 0, self._boxes_per_group if len(boxes) > _FEW else _FEW
+        few = NUMBERS.few_boxes
+        start, batch = 0, self._boxes_per_group if len(boxes) > few else few
         while start < len(ranked) and bounds[ranked[start]] <= best.limit:
             blocks = self._find_promising_blocks(ranked[start : start + batch], mask, best.limit)
             numbers = self._frames.take(blocks, axis=0).ravel()
@@ -165,7 +160,7 @@ class FrameIndex:
             frames, costs = frames.take(leading), costs.take(leading)
             if len(costs) == k:
                 best.lower(float(costs[-1]))
-            start, batch = start + batch, min(4 * batch, _LARGEST_BATCH)
+            start, batch = start + batch, min(NUMBERS.several_growth * batch, NUMBERS.largest_batch)
         return frames, costs.astype(np.float64) + self._offset
 
     # -- what a subclass with another distance replaces
@@ -219,7 +214,7 @@ class FrameIndex:
         self._frames = order.reshape(-1, BLOCK)
         self._block_low = low.reshape(-1, BLOCK * dimensions)
         self._block_high = high.reshape(-1, BLOCK * dimensions)
-        self._two_levels = self._count > _BLOCKS_ONLY
+        self._two_levels = self._count > NUMBERS.blocks_only
         self._boxes_per_group = 1 if self._two_levels else BLOCK  # on the top level
         if self._two_levels:
             low = low.reshape(-1, BLOCK, dimensions).min(axis=1)
@@ -254,18 +249,18 @@ class FrameIndex:
         """Scan the boxes that could hold something better, the most promising ones first."""
         bounds = self._compute_top_bounds(query, mask)
         boxes = (bounds <= best.limit).nonzero()[0]
-        if len(boxes) > _FIRST_BATCH:
+        if len(boxes) > NUMBERS.first_batch:
             group = int(bounds.argmin()) // self._boxes_per_group
             self._scan_group(group, mask, best)
             bounds[group * self._boxes_per_group : (group + 1) * self._boxes_per_group] = np.inf
             boxes = boxes[bounds.take(boxes) <= best.limit]
-        batch = _FIRST_BATCH
+        batch = NUMBERS.first_batch
         while len(boxes) > 3 * batch:
             ranked = bounds.take(boxes).argpartition(batch)
             self._scan_boxes(boxes.take(ranked[:batch]), mask, best)
             boxes = boxes.take(ranked[batch:])
             boxes = boxes[bounds.take(boxes) <= best.limit]
-            batch = min(8 * batch, _LARGEST_BATCH)
+            batch = min(NUMBERS.batch_growth * batch, NUMBERS.largest_batch)
         if len(boxes):
             self._scan_boxes(boxes, mask, best)
 
@@ -389,12 +384,13 @@ class Space(NamedTuple):
 
 def _iterate_chunks(count: int) -> Iterator[slice]:
     """Yield the slices in which the coordinates of so many frames are computed."""
-    return (slice(start, start + _CHUNK) for start in range(0, count, _CHUNK))
+    part = NUMBERS.frames_at_once
+    return (slice(start, start + part) for start in range(0, count, part))
 
 
 def _take_sample(features: Array, frames: Array) -> Array:
     """Return features (D, n) of evenly spaced frames, enough for their spread along each axis."""
-    return features[:, frames[:: max(1, len(frames) // _SAMPLE)]]
+    return features[:, frames[:: max(1, len(frames) // NUMBERS.axes_frames)]]
 
 
 def _compute_principal_space(features: Array, frames: Array) -> Space:

@@ -13,11 +13,12 @@ from ..database.features.kinds.fades import FadeKind
 from ..database.features.motion_table import MotionTable
 from ..maths.rotations import quat
 from ..performance.start_state import MovingPose
+from .numbers import NUMBERS
 
-_CANDIDATES = 64  # frames whose whole bodies are compared with a pose to start from
-_VELOCITIES = 0.1  # seconds: a joint's velocity counts as where it leads within these
-# m/s and rad/s of the root that count as much as a typical difference of a feature
-_ROOT_SCALE = np.array([0.3, 0.3, 0.6], np.float32)
+# of the root's velocity and turn, which count as much as a typical difference of a feature
+_ROOT_SCALE = np.array(
+    [NUMBERS.similar_speed, NUMBERS.similar_speed, NUMBERS.similar_turn], np.float32
+)
 
 
 def find_like(database: Database, state: MovingPose, allowed: np.ndarray) -> np.ndarray:
@@ -48,7 +49,7 @@ def find_like(database: Database, state: MovingPose, allowed: np.ndarray) -> np.
     if is_known:
         slower = (db.root_motion[allowed].astype(np.float32) - state.root) / _ROOT_SCALE
         cost += np.einsum("fc,fc->f", slower, slower)
-    count = min(_CANDIDATES, len(allowed))
+    count = min(NUMBERS.similar_candidates, len(allowed))
     return allowed[np.argpartition(cost, count - 1)[:count]]
 
 
@@ -64,7 +65,8 @@ def compare_bodies(
     for moved in (0.0, seconds):
         poses = np.stack([each.advance(moved) for each in states])
         joints.append(quat.compute_world(poses, database.skeleton.parents)[1])
-    for now, weight in ((joints[0], 1.0), ((joints[1] - joints[0]) / seconds, _VELOCITIES)):
+    velocities = (joints[1] - joints[0]) / seconds
+    for now, weight in ((joints[0], 1.0), (velocities, NUMBERS.similar_velocities)):
         away = weight * (now[1:] - now[:1])
         cost += np.einsum("fbc,fbc->f", away, away)
     return cost

@@ -7,31 +7,11 @@ the beginning of a stance again and again, and go on over a foot that never step
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ..feet.played_toes import PLACE, STAYS, UNTIL
 from ..legs.legs import LegGeometry
-from ..settings import tune
-
-
-@dataclass(frozen=True)
-class SupportRules:
-    """How far from its place a foot may be for nothing."""
-
-    stands: float = tune(
-        0.05, "m", "a foot that stands moves by as much before it is seen to slide"
-    )
-    reaches: float = tune(
-        3.0, "m/s", "that a swing makes up before it lands; 1 to 6 on eight sets slide alike"
-    )
-    gone: float = tune(
-        0.1, "m", "stances of one gait differ by as much of what a body goes over a foot"
-    )
-
-
-RULES = SupportRules()
+from .numbers import NUMBERS
 
 
 class SupportPrice:
@@ -44,8 +24,9 @@ class SupportPrice:
 
     def __init__(self, toes: np.ndarray, gone: np.ndarray, legs: tuple[LegGeometry, ...]) -> None:
         self._size, slowness = (legs[0].size, legs[0].slowness) if legs else (1.0, 1.0)
-        self._free, self._over = RULES.stands * self._size, RULES.gone * self._size
-        speed = RULES.reaches * self._size / slowness
+        self._free = NUMBERS.support_stands * self._size
+        self._over = NUMBERS.support_gone * self._size
+        speed = NUMBERS.support_reaches * self._size / slowness
         stands = toes[..., STAYS] > 0.0
         # of each foot (N, L, 4): where it is, how far the rest of its swing brings it, and how far
         # the body has gone over it, infinitely in the air, where no stance begins again

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,27 +16,7 @@ from ..database.database import Database
 from ..maths.easing import smoothstep
 from ..maths.planar import wrap
 from ..motion.rest import AT_REST
-from ..settings import tune
-
-
-@dataclass(frozen=True)
-class TempoRules:
-    """How the rate follows what is asked for."""
-
-    step: float = tune(0.5, "s", "of people: a body is faster and slower again in each step")
-    change: float = tune(0.5, "1/s", "of the rate: what the director's eases change at most")
-    alike: float = tune(0.03, "1", "strides of one walk differ by as much: it is played as it is")
-    other: float = tune(0.06, "1", "a speed that differs by as much is another one")
-    beyond: float = tune(
-        0.1, "1", "of a speed that is still missing: other motion is looked for as without a tempo"
-    )
-    along: float = tune(20.0, "°", "motion that goes where it is asked to: it does not turn")
-    astray: float = tune(45.0, "°", "motion that still has to turn: that takes the time it takes")
-    steady: float = tune(0.9, "1", "of its fastest, a way's slowest: it is gone at one speed")
-    hasty: float = tune(0.7, "1", "the same of a way that starts, stops or changes its gait")
-
-
-RULES = TempoRules()
+from .numbers import NUMBERS
 
 
 class LiveTempo:
@@ -46,8 +25,8 @@ class LiveTempo:
     def __init__(self, database: Database) -> None:
         self._count = sum(time > 0.0 for time in database.schema.trajectory_times)
         self._least = AT_REST.moving * database.pace
-        self._velocities = measure_velocities(database, RULES.step * database.pace)
-        self._change = RULES.change / database.fps
+        self._velocities = measure_velocities(database, NUMBERS.tempo_step * database.pace)
+        self._change = NUMBERS.tempo_change / database.fps
         self.apply(0.0)
         self.reset()
 
@@ -70,7 +49,7 @@ class LiveTempo:
             return
         self._asked = ahead[0].vx, ahead[0].vy
         steady = min(speeds) / max(speeds)
-        self._steady = _ease(steady, RULES.hasty, RULES.steady)
+        self._steady = _ease(steady, NUMBERS.tempo_hasty, NUMBERS.tempo_steady)
 
     def slow_down(self, trajectory: Sequence[TrajectoryPoint]) -> Sequence[TrajectoryPoint]:
         """Return a trajectory as the data goes it: what is played faster goes slower there.
@@ -79,7 +58,7 @@ class LiveTempo:
         """
         if self._needed == 1.0:
             return trajectory
-        by = self._needed ** -_ease(self._missing, RULES.beyond, 0.0)
+        by = self._needed ** -_ease(self._missing, NUMBERS.tempo_beyond, 0.0)
         return [
             TrajectoryPoint(by * x, by * y, yaw, by * vx, by * vy, by * rise)
             for x, y, yaw, vx, vy, rise in trajectory
@@ -105,8 +84,8 @@ class LiveTempo:
         angle = abs(wrap(math.atan2(own_y, own_x) - math.atan2(y, x)))
         rate = asked / own
         reached = min(max(rate, 1.0 / self._most), self._most)
-        share = self._steady * _ease(math.degrees(angle), RULES.astray, RULES.along)
-        share *= _ease(abs(rate - 1.0), RULES.alike, RULES.other)
+        share = self._steady * _ease(math.degrees(angle), NUMBERS.tempo_astray, NUMBERS.tempo_along)
+        share *= _ease(abs(rate - 1.0), NUMBERS.tempo_alike, NUMBERS.tempo_other)
         return 1.0 + share * (reached - 1.0), max(rate / reached, reached / rate) - 1.0
 
 

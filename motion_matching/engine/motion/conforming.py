@@ -16,16 +16,14 @@ from ..errors import RigError
 from ..maths.rotations import quat
 from ..skeleton.skeleton import Skeleton
 from .clip import Clip
+from .numbers import NUMBERS
 
-_SLIDES = 1e-3  # metres a bone may move in its parent and count as not animated
-_SAME = 1e-6  # metres, and quaternion components, that rounding leaves
-_TOLERANCE = 0.02  # share of a bone's length by which rest poses may differ
-_SHORTEST = 0.05  # metres that a bone counts at least
+_ROUNDING = 1e-6  # metres, and quaternion components, that rounding leaves
 
 
 def find_sliding_bones(clip: Clip) -> np.ndarray:
     """Return which bones (B,) a clip moves in their parents, roots included."""
-    moved = np.ptp(clip.positions, axis=0).max(axis=-1) > _SLIDES
+    moved = np.ptp(clip.positions, axis=0).max(axis=-1) > NUMBERS.animated_way
     return moved | (clip.skeleton.parents < 0)
 
 
@@ -68,14 +66,14 @@ def conform(clip: Clip, skeleton: Skeleton, sliding: np.ndarray) -> Clip:
     parents = skeleton.parents
     above = np.where((parents < 0)[:, None], quat.IDENTITY, frames[parents])
     rotations, positions = clip.rotations, clip.positions
-    if np.abs(frames[:, 1:]).max() > _SAME:
+    if np.abs(frames[:, 1:]).max() > _ROUNDING:
         above, below = above.astype(np.float32), quat.inv(frames).astype(np.float32)
         rotations = quat.mul(quat.mul(above, rotations), below)
         rotations = quat.unroll(quat.normalize(rotations)).astype(np.float32)
         positions = quat.mul_vec(above, positions).astype(np.float32)
     shift = skeleton.rest_positions - quat.mul_vec(above, source.rest_positions)
     shift[sliding] = 0.0
-    if np.abs(shift).max() > _SAME:
+    if np.abs(shift).max() > _ROUNDING:
         positions = positions + shift.astype(np.float32)
     return replace(clip, skeleton=skeleton, positions=positions, rotations=rotations)
 
@@ -122,7 +120,7 @@ def has_same_offsets(a: Skeleton, b: Skeleton, free: np.ndarray) -> bool:
 def _compute_tolerances(skeleton: Skeleton) -> np.ndarray:
     """Return by how many metres (B,) each bone may rest elsewhere in its parent."""
     lengths = np.linalg.norm(skeleton.rest_positions, axis=-1)
-    return _TOLERANCE * np.maximum(lengths, _SHORTEST)
+    return NUMBERS.rest_tolerance * np.maximum(lengths, NUMBERS.shortest_bone)
 
 
 def _compare_rests(
@@ -135,14 +133,14 @@ def _compare_rests(
     """
     ours, theirs = (_compute_world_offsets(skeleton) for skeleton in (source, target))
     lengths, theirs_lengths = (np.linalg.norm(ways, axis=-1) for ways in (ours, theirs))
-    alike = theirs * (lengths / np.maximum(theirs_lengths, _SAME))[:, None]
+    alike = theirs * (lengths / np.maximum(theirs_lengths, _ROUNDING))[:, None]
     ours[sliding] = theirs[sliding] = alike[sliding] = 0.0
     left, _, right = np.linalg.svd(alike.T @ ours)
     matrix = left @ np.diag([1.0, 1.0, np.linalg.det(left @ right)]) @ right
     turns = np.stack([quat.IDENTITY, quat.from_matrix(matrix)])
     turned = quat.mul_vec(turns[:, None], ours)
     plain, best = np.square(turned - alike).sum(axis=(1, 2))
-    chosen = int(plain > 2.0 * best + _SAME**2 * len(ours))
+    chosen = int(plain > 2.0 * best + _ROUNDING**2 * len(ours))
     return turns[chosen], np.linalg.norm(turned[chosen] - theirs, axis=-1)
 
 

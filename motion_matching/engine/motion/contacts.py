@@ -12,20 +12,10 @@ from __future__ import annotations
 import numpy as np
 
 from ..maths.along_time import compute_window, count_frames, find_runs
+from .numbers import NUMBERS
 from .settings import ContactSettings
 
-_NOTEBOOK_FPS = 30.0
-_PEOPLES_LEGS = (0.5, 1.35)  # metres from thigh to toe, of children and of tall adults
-_FAST = 95  # percentile of a toe's speeds that counts as its speed in a swing
-_SLOW, _TREMBLES = 20, 3.0  # percentile of speeds while a toe rests, and by how much it varies
-_MOST = 0.2  # of a toe's speed in a swing: what is faster never rests
-_SWING = 3.5  # m/s: such a speed of people who walk
-_HALF = 0.5  # of a limit: what counts as rest where only one step is known to be one
-_STEADY = 0.15  # seconds over which a trembling toe's velocity is taken
-_STEPS = 0.4  # of a toe's speed in a swing: what is slower lies between two swings
-_RESTS = 0.75  # share of these times, and of slow frames, with a contact, unless a toe is unsteady
-_REST_PART = 30  # percentile of the speeds between two swings, which is of the rest among them
-_ABOVE = 2.0  # times that speed, below which an unsteady toe rests
+_GIVEN_RATE = 30.0
 
 PRESETS = {
     # toe speed below 0.15 m/s, median over six frames at 60 fps
@@ -43,7 +33,7 @@ def is_person(leg_lengths: np.ndarray) -> bool:
 def _compute_size(leg_lengths: np.ndarray) -> np.ndarray:
     """Return lengths of legs in metres as multiples of people's: 1 from children to tall adults."""
     lengths = np.asarray(leg_lengths, dtype=np.float64)
-    return lengths / np.clip(lengths, *_PEOPLES_LEGS)
+    return lengths / np.clip(lengths, *NUMBERS.peoples_legs)
 
 
 def find_contacts(
@@ -61,7 +51,7 @@ def find_contacts(
     """
     toes = np.asarray(toe_positions, dtype=np.float64)
     by_speed = settings.method == "speed"
-    limit = settings.speed if by_speed else settings.displacement * _NOTEBOOK_FPS / fps
+    limit = settings.speed if by_speed else settings.displacement * _GIVEN_RATE / fps
     lengths = np.ones(toes.shape[1]) if leg_lengths is None else leg_lengths
     quicker = min(1.0, float(np.sqrt(_compute_size(lengths)).min()))
     if len(toes) < 2:
@@ -102,19 +92,22 @@ def _correct_unsteady_contacts(
     """
     lasting = _remove_flicker(contacts, window)
     speeds = _measure_smooth_speeds(toes, fps)
-    swings = np.percentile(speeds, _FAST, axis=0)
+    swings = np.percentile(speeds, NUMBERS.swing_percentile, axis=0)
     steps = [
-        find_runs(own < max(_STEPS * swing, limit)).tolist()
+        find_runs(own < max(NUMBERS.between_swings * swing, limit)).tolist()
         for own, swing in zip(speeds.T, swings.tolist(), strict=True)
     ]
     slow = speeds < limit
     steady = [_measure_steadiness(*leg) for leg in zip(lasting.T, slow.T, steps, strict=True)]
-    if np.mean(steady) >= _RESTS:
+    if np.mean(steady) >= NUMBERS.steady_share:
         return
-    for leg in np.flatnonzero(np.less(steady, _RESTS)):
+    for leg in np.flatnonzero(np.less(steady, NUMBERS.steady_share)):
         own = speeds[:, leg]
-        rest = np.median([np.percentile(own[a:b], _REST_PART) for a, b in steps[leg]])
-        contacts[:, leg] = own < max(limit, min(_ABOVE * float(rest), _MOST * swings[leg]))
+        rest = np.median(
+            [np.percentile(own[a:b], NUMBERS.between_percentile) for a, b in steps[leg]]
+        )
+        resting = min(NUMBERS.unsteady_times * float(rest), NUMBERS.resting_most * swings[leg])
+        contacts[:, leg] = own < max(limit, resting)
 
 
 def _measure_steadiness(
@@ -144,7 +137,7 @@ def _measure_smooth_speeds(toes: np.ndarray, fps: float) -> np.ndarray:
     Source: Savitzky and Golay 1964, Smoothing and differentiation of data by simplified least
     squares procedures.
     """
-    window = min(max(compute_window(_STEADY, fps), 3), (len(toes) - 1) // 2 * 2 + 1)
+    window = min(max(compute_window(NUMBERS.steady_seconds, fps), 3), (len(toes) - 1) // 2 * 2 + 1)
     half = window // 2
     ramp = np.arange(-half, half + 1.0)
     return _weigh_speeds(toes, fps * ramp / (ramp @ ramp))
@@ -168,10 +161,12 @@ def _find_animal_contacts(
     """
     size = _compute_size(leg_lengths)
     steps = fps * np.linalg.norm(np.diff(toes, axis=0), axis=-1)
-    slow, fast = np.percentile(steps, (_SLOW, _FAST), axis=0)
-    limits = limit * np.maximum(fast / _SWING, np.minimum(size, np.sqrt(size)))
+    slow, fast = np.percentile(steps, (NUMBERS.rest_percentile, NUMBERS.swing_percentile), axis=0)
+    limits = limit * np.maximum(fast / NUMBERS.swing_speed, np.minimum(size, np.sqrt(size)))
     # recordings of small or quick feet tremble where they rest
-    limits = np.maximum(limits, np.minimum(_TREMBLES * slow, _MOST * fast))
+    limits = np.maximum(
+        limits, np.minimum(NUMBERS.trembling_times * slow, NUMBERS.resting_most * fast)
+    )
     # the first and the last frame of a stance have a step of rest on one side only
     rest = np.minimum(np.concatenate([steps[:1], steps]), np.concatenate([steps, steps[-1:]]))
-    return (speeds < limits) | (rest < _HALF * limits)
+    return (speeds < limits) | (rest < NUMBERS.half_limit * limits)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from ..settings import tune
@@ -20,6 +21,8 @@ class RestRules:
     settled: float = tune(1.5, "1", "times those: what has come to rest; a fade takes what is left")
     moving: float = tune(0.3, "m/s", "of the root: people who shift their weight go slower")
     toe: float = tune(0.15, "m/s", "article 002: a toe that is slower is in contact with the floor")
+    aside: float = tune(math.radians(15.0), "rad", "one that faces aside by more turns first")
+    turn_price: float = tune(0.1, "m²", "of a turn's square: the calmest frame hardly turns either")
     heel: float = tune(0.05, "m", "an ankle that much above its height when it stands is raised")
 
     @property

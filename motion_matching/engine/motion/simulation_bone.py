@@ -22,17 +22,14 @@ from ..maths.rotations import quat
 from ..skeleton.bone_names import make_unique_names
 from ..skeleton.skeleton import Skeleton
 from .clip import Clip
+from .numbers import NUMBERS
 from .rest import AT_REST
 from .settings import SimulationBoneSettings
 
 SIMULATION_BONE_NAME = "Simulation"
 
-# below the first length a smoothed direction is ignored, above the second it is the heading
-_TRUSTED_DIRECTION = (0.3, 0.9)
-# cosine of half the tilt (163 degrees) beyond which hips are upside down and have no heading
-_UPSIDE_DOWN = 0.15
-_STANDS_TO_MOVES = (AT_REST.speed, 0.4)  # m/s between which standing becomes moving
-_SWINGS_TO_TURNS = (1.3, 2.1)  # rad/s between which the swing of hips becomes a sharp turn
+_STANDS_TO_MOVES = AT_REST.speed, NUMBERS.moving_speed
+_SWINGS_TO_TURNS = NUMBERS.swinging_rate, NUMBERS.turning_rate
 
 
 PRESETS = {
@@ -214,7 +211,7 @@ def _compute_headings(rotations: np.ndarray, forward: np.ndarray) -> np.ndarray:
     left = np.cross(_find_local_up(rotations, forward), forward)
     up = np.cross(forward, left)
     turned = quat.mul(rotations, quat.from_matrix(np.stack([left, -forward, up], axis=-1)))
-    defined = np.hypot(turned[:, 0], turned[:, 3]) > _UPSIDE_DOWN
+    defined = np.hypot(turned[:, 0], turned[:, 3]) > NUMBERS.upside_down_cosine
     if not defined.any():
         defined[:] = True
     yaw = np.unwrap(2.0 * np.arctan2(turned[defined, 3], turned[defined, 0]))
@@ -280,7 +277,7 @@ def _blend_yaw(directions: np.ndarray, angles: np.ndarray) -> np.ndarray:
     sin, cos = np.sin(angles), np.cos(angles)
     along = directions[:, 0] * sin - directions[:, 1] * cos
     across = directions[:, 0] * cos + directions[:, 1] * sin
-    low, high = _TRUSTED_DIRECTION
+    low, high = NUMBERS.untrusted_direction, NUMBERS.trusted_direction
     return angles + smoothstep((along - low) / (high - low)) * np.arctan2(across, along)
 
 

@@ -12,16 +12,12 @@ import numpy as np
 from .. import files, performance
 from ..errors import SettingsError
 from .intent import Intent
+from .numbers import NUMBERS
 from .settings import LARGEST_SPEED, Speeds
 
 if TYPE_CHECKING:
     from .performance import Performance
 
-_LEAD_IN = 1.0  # seconds of standing before a script moves
-_STOP = 1.5  # seconds in which the character comes to rest at the end of a whole script
-_SEEDED_LENGTH = 20.0  # seconds
-_PUSHED_AFTER = 2.5, 4.0  # seconds
-_SLOWEST = 0.1  # m/s, slower than which no circle is walked
 Steering = tuple[tuple[float, float], float | None]  # direction to move in, and heading to face
 
 
@@ -32,7 +28,7 @@ def _compute_move(yaw: float, effort: float = 1.0) -> tuple[float, float]:
 def _compute_lap(speeds: Speeds) -> float:
     """Return the seconds of one circle of the figure eight."""
     radius = 1.5 * max(speeds.forward, 1.0)
-    return 2 * math.pi * radius / max(speeds.forward, _SLOWEST)
+    return 2 * math.pi * radius / max(speeds.forward, NUMBERS.slowest)
 
 
 def _measure_laps(speeds: Speeds) -> float:
@@ -100,7 +96,7 @@ def _draw_pushes(gait: str, speeds: Speeds, rng: np.random.Generator) -> Drawn:
     """
     ahead = Intent(move=_compute_move(0.0), gait=GAITS[gait])
     while True:
-        yield ahead, rng.uniform(*_PUSHED_AFTER)
+        yield ahead, rng.uniform(*NUMBERS.pushed_after)
         x, y = _compute_move(rng.uniform(-math.pi, math.pi), speeds.forward)
         yield ahead._replace(push=(x, y)), 0.0  # for one tick
 
@@ -115,7 +111,7 @@ class ScriptKind(NamedTuple):
     label: str
     help: str
     steer: Callable[[float, Speeds], Steering] | None = None
-    measure: Callable[[Speeds], float] = lambda _: _SEEDED_LENGTH
+    measure: Callable[[Speeds], float] = lambda _: NUMBERS.seeded_length
     draw: Callable[[str, Speeds, np.random.Generator], Drawn] | None = None
 
 
@@ -197,21 +193,21 @@ def build_script(
         )
     speeds = run if gait == "run" else walk
     end = math.inf if seconds else script.measure(speeds)
-    seconds = seconds or min(_LEAD_IN + end + _STOP, longest)
+    seconds = seconds or min(NUMBERS.lead_in + end + NUMBERS.stop, longest)
     count = max(round(seconds * fps), 1)
     if script.draw:
-        intents = [Intent()] * round(_LEAD_IN * fps)
+        intents = [Intent()] * round(NUMBERS.lead_in * fps)
         for intent, held in script.draw(gait, speeds, np.random.default_rng(seed)):
             intents += [intent] * max(round(held * fps), 1)
             if len(intents) >= count:
                 break
         intents = intents[:count]
-        rest = math.ceil(min((_LEAD_IN + end) * fps, count))
+        rest = math.ceil(min((NUMBERS.lead_in + end) * fps, count))
         intents[rest:] = [Intent()] * (count - rest)
     elif script.steer:
         intents = []
         for i in range(count):
-            t = i / fps - _LEAD_IN
+            t = i / fps - NUMBERS.lead_in
             is_moving = 0 <= t < end
             move, facing = script.steer(t, speeds) if is_moving else ((0.0, 0.0), None)
             intents.append(Intent(move=move, facing=facing, gait=GAITS[gait]))

@@ -13,8 +13,9 @@ from typing import Any
 from ..errors import SettingsError
 from ..settings import LARGEST, check, check_names, describe, is_number
 from .labels import DisplacementLabel, check_labels, labels_from_data
+from .numbers import NUMBERS
 
-WALK_TO_RUN = 2.1  # m/s near which people change from walking to running
+WALK_TO_RUN = NUMBERS.walk_to_run
 LARGEST_SPEED = 100.0  # m/s
 DISPLACEMENTS = MappingProxyType(
     {  # in the order of Blender's property, which stores positions

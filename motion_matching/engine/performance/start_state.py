@@ -17,10 +17,10 @@ from ..files.json_files import EntryError, expect_list, expect_number, expect_ob
 from ..maths.planar import rotate, rotate_xy, wrap
 from ..maths.rotations import quat
 from ..skeleton.skeleton import Skeleton
+from .numbers import NUMBERS
 
-_FARTHEST, _FASTEST = 1e4, 1e5  # metres, and metres or radians per second
-_STEP = 1.0 / 60.0  # seconds over which velocities are measured when the root changes
-_STILL = 1e-7  # metres and quaternion components within which a bone has not moved
+_LARGEST_PLACE, _LARGEST_VELOCITY = 1e4, 1e5  # metres, and metres or radians per second
+_ROUNDING = 1e-7  # metres and quaternion components within which a bone has not moved
 
 ROOTS = ("carried", "placed", "free")
 GroundPlace = tuple[float, float, float]  # x, y and yaw
@@ -112,10 +112,12 @@ class StartState:
             name = f"'{bone}' of {where}"
             numbers = expect_list(row, name, 13)
             pose = [
-                expect_number(n, f"a number of {name}", -_FARTHEST, _FARTHEST) for n in numbers[:7]
+                expect_number(n, f"a number of {name}", -_LARGEST_PLACE, _LARGEST_PLACE)
+                for n in numbers[:7]
             ]
             speed = [
-                expect_number(n, f"a number of {name}", -_FASTEST, _FASTEST) for n in numbers[7:]
+                expect_number(n, f"a number of {name}", -_LARGEST_VELOCITY, _LARGEST_VELOCITY)
+                for n in numbers[7:]
             ]
             poses.append(tuple(pose))
             velocities.append(tuple(speed))
@@ -142,7 +144,7 @@ def build_start_state(
     local = np.stack([_see_from_character(pose) for pose in poses])
     roots = np.stack([poses[:, 0, 0], poses[:, 1, 0], _get_yaw(poses)], axis=-1)
     steps = [_measure_step(local[k], local[k + 1], roots[k], roots[k + 1]) for k in (0, 1)]
-    moving = [step for step in steps if np.abs(step).max() > _STILL]
+    moving = [step for step in steps if np.abs(step).max() > _ROUNDING]
     velocity = fps * np.mean(moving or [0.0 * steps[0]], axis=0)
     if np.hypot(*velocity[:2, 0]) > fastest:
         velocity = np.zeros_like(velocity)
@@ -161,7 +163,7 @@ def align_root(
     world the body moves as before.
     """
     roots, poses = [], []
-    for seconds in (0.0, _STEP):
+    for seconds in (0.0, NUMBERS.root_step):
         ours, theirs = state.advance(seconds), entered.advance(seconds)
         (turn, place), (other_turn, other_place) = (
             _find_bone(pose, parents, hips) for pose in (ours, theirs)
@@ -172,7 +174,7 @@ def align_root(
         root = compose_places((x, y, yaw), _get_place(theirs))
         roots.append(np.array(root))
         poses.append(_see_from_character(_reroot(ours, parents, root)))
-    velocity = (_measure_step(*poses, *roots) / _STEP).astype(np.float32)
+    velocity = (_measure_step(*poses, *roots) / NUMBERS.root_step).astype(np.float32)
     own = velocity[[0, 1, 5], 0]
     velocity[:, 0] = 0.0
     x, y, yaw = roots[0].tolist()

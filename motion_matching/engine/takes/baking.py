@@ -16,7 +16,7 @@ from ..facts.character import measure_character_legs
 from ..facts.motion_limits import MotionLimits
 from ..feet import contact_ranges
 from ..feet.contact_ranges import ContactRange
-from ..feet.foot_rules import RULES
+from ..feet.numbers import NUMBERS as FOOT_NUMBERS
 from ..feet.planting import FeetPlan, ToeMotion, measure_pitches, measure_sides, plant_feet
 from ..maths import planar
 from ..maths.along_time import find_runs
@@ -25,15 +25,9 @@ from ..maths.rotations.component_quat import mix_poses
 from ..motion.simulation_bone import GroundTrack
 from . import metrics, sizes
 from .bodies import BodyMotion, Frames
+from .numbers import NUMBERS
 
 FEET = ("baked", "live", "off")
-# seconds that a step of a standing character takes at most, metres up to which it is left out, and
-# seconds around it that tell how far it goes
-_STEP, _SHORT, _AROUND = 0.4, 0.07, 0.3
-_IN_AIR = 0.4  # metres above where it stands at which a fading jump holds a toe in the air
-_SLOW = 0.5  # m/s up to which heels come down
-_FADED = 1e-6  # share of a jump that is nothing any more
-_LOCKED_SPEED = 0.01  # m/s: a slower planted toe is locked
 
 
 def find_contact_ranges(take: Take, database: Database) -> list[ContactRange]:
@@ -44,9 +38,11 @@ def find_contact_ranges(take: Take, database: Database) -> list[ContactRange]:
     toes = _find_standing_toes(take, database)
     standing = [leg.toe_height for leg in database.derive(measure_character_legs)]
     contacts = _leave_out_steps(take, database, toes)
-    stands = contacts & (_find_played_heights(take, database) < np.add(standing, RULES.landing))
+    stands = contacts & (
+        _find_played_heights(take, database) < np.add(standing, FOOT_NUMBERS.landing_height)
+    )
     free = compute_toe_positions(take.unlocked_poses, database)[..., 2] - take.poses[:, 2, :1]
-    stands &= free < np.add(standing, _IN_AIR)
+    stands &= free < np.add(standing, NUMBERS.in_air)
     radius, hardest = (
         take.performer_settings.unlock_radius,
         database.derive(MotionLimits).hardest_step,
@@ -59,16 +55,16 @@ def _leave_out_steps(take: Take, database: Database, toes: np.ndarray) -> np.nda
 
     Live, a foot steps into place, but a bake knows in advance where it will stand.
     """
-    result, around = take.contacts.copy(), round(_AROUND * take.fps)
+    result, around = take.contacts.copy(), round(NUMBERS.step_around * take.fps)
     stands = np.asarray(database.contacts)[take.frames]
     for leg in range(result.shape[1]):
         own = take.contacts[:, leg]
         for start, stop in find_runs(~own & stands[:, leg]).tolist():
             steps = start > 0 and stop < len(own) and own[start - 1] and own[stop]
-            if not steps or stop - start > _STEP * take.fps:
+            if not steps or stop - start > NUMBERS.longest_step * take.fps:
                 continue
             path = toes[max(start - around, 0) : stop + around, leg, :2]
-            if np.ptp(path, axis=0).max() < _SHORT:
+            if np.ptp(path, axis=0).max() < NUMBERS.shortest_step:
                 result[start:stop, leg] = True
     return result
 
@@ -118,7 +114,7 @@ def bake_feet(
     )
     poses = plant_feet(take.unlocked_poses, take.skeleton, plan)
     steps = np.diff(compute_toe_positions(poses, database)[..., :2], axis=0)
-    slow = np.linalg.norm(steps, axis=-1) * take.fps < _LOCKED_SPEED
+    slow = np.linalg.norm(steps, axis=-1) * take.fps < NUMBERS.locked_speed
     still = np.zeros(take.contacts.shape, bool)
     still[1:] |= slow
     still[:-1] |= slow
@@ -164,7 +160,7 @@ def measure_toe_motion(take: Take, database: Database) -> ToeMotion:
     pitches = _smooth_jumps(_find_played_pitches(take, database), take)
     # in the air, in a pose that is held and at a walk, a foot pitches as it is blended
     moves = np.linalg.norm(np.gradient(take.character[:, :2], 1.0 / take.fps, axis=0), axis=-1)
-    pitches[~np.asarray(database.contacts)[frames] | (moves > _SLOW)[:, None]] = np.inf
+    pitches[~np.asarray(database.contacts)[frames] | (moves > NUMBERS.heel_speed)[:, None]] = np.inf
     sides = _smooth_jumps(_find_played_sides(take, database), take)
     return ToeMotion(steps, _smooth_jumps(heights, take), take.jumped, stand, pitches, sides)
 
@@ -216,7 +212,7 @@ def _smooth_jumps(heights: np.ndarray, take: Take) -> np.ndarray:
     """Smooth heights (T, L) of toes after jumps, as inertialization smooths poses."""
     shape, time = choose_fade(take.performer_settings)
     fading = shape.compute_share(time, np.arange(take.frame_count)[:, None] / take.fps)
-    fading = fading[: np.flatnonzero(np.abs(fading) > _FADED).max(initial=-1) + 1]
+    fading = fading[: np.flatnonzero(np.abs(fading) > NUMBERS.faded).max(initial=-1) + 1]
     result = heights.copy()
     for tick in np.flatnonzero(take.jumped[1:]) + 1:
         rest = result[tick : tick + len(fading)]

@@ -12,8 +12,7 @@ from ..body.rig import Roles
 from ..motion.clip import Clip
 from ..motion.simulation_bone import GroundTrack, SimulationBoneSettings, find_track
 from ..retargeting.loose_hips import stiffen_hips
-
-_FASTEST = 2  # frames that a tick goes on by at most
+from .numbers import NUMBERS
 
 
 @dataclass(frozen=True)
@@ -113,7 +112,7 @@ class Frames:
         selected = Frames(*(values[frames] for values in vars(self).values()))
         steps = np.diff(frames, prepend=frames[:1] + 1)
         # motion at another rate plays frames twice, or leaves some out
-        return replace(selected, begins=(steps < 0) | (steps > _FASTEST))
+        return replace(selected, begins=(steps < 0) | (steps > NUMBERS.most_frames_on))
 
 
 def measure_body(

@@ -15,8 +15,7 @@ from ..maths import planar
 from ..maths.rotations import quat
 from ..performance.performance import Performance
 from ..performance.start_state import build_start_state
-
-_SAME = 0.03  # metres by which joints may be elsewhere than when a recording began
+from .numbers import NUMBERS
 
 
 def splice(base: Take, tick: int, part: Take, database: Database, lead_back: float = 0.0) -> Take:
@@ -67,7 +66,7 @@ def continue_from(base: Take, tick: int, performed: Performance) -> Performance:
                 (state, (x, y, yaw)),
             )
         )
-        if np.linalg.norm(here - there, axis=-1).mean() < _SAME:
+        if np.linalg.norm(here - there, axis=-1).mean() < NUMBERS.same_place:
             return performed
     return replace(performed, position=(x, y), facing=yaw, start=state)
 

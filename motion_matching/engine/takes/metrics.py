@@ -13,31 +13,32 @@ import numpy as np
 
 from ..control.rollout import Take
 from ..database.statistics import TURNING
+from ..feet.numbers import NUMBERS as FOOT_NUMBERS
+from ..legs.numbers import NUMBERS as LEG_NUMBERS
 from ..maths import planar
 from ..maths.along_time import find_parts, find_runs
 from ..motion.margins import MARGINS
 from ..motion.rest import AT_REST
 from .bodies import BodyMotion, Frames
+from .numbers import NUMBERS
 
-MANN_HEIGHT = 0.025
-SKATE_HEIGHT, SKATE_SPEED = 0.05, 0.2  # metres above the floor, and m/s
-SLIP_SECONDS, SLIP_WAY = 0.1, 0.05  # faster than a skate for so long, or so many metres in all
-CROSSED = 0.05  # metres that an ankle is past the other
-FREEZE_SECONDS, FREEZE_DESIRED_SPEED = 0.5, 0.5  # and m/s
-_STANDING_SECONDS = 0.5  # at least
-_RESPONSE_SHARE = 0.9
-_TURN, _ELSEWHERE = np.cos(np.radians(89.0)), np.cos(np.radians(60.0))  # in one tick
-_OTHER_HEADING = np.radians(30.0)
+MANN_HEIGHT = FOOT_NUMBERS.sliding_height
+CROSSED = NUMBERS.crossed
+_TURN = np.cos(np.radians(NUMBERS.turn_angle))
+_ELSEWHERE = np.cos(np.radians(NUMBERS.elsewhere_angle))
+_OTHER_HEADING = np.radians(NUMBERS.other_heading)
 
 
 def measure_toe_floors(bodies: Sequence[BodyMotion]) -> np.ndarray:
     """Return the height (L,) of each standing toe: the 2nd percentile of its heights in clips."""
-    return np.percentile(np.concatenate([body.toes[..., 2] for body in bodies]), 2, axis=0)
+    heights = np.concatenate([body.toes[..., 2] for body in bodies])
+    return np.percentile(heights, LEG_NUMBERS.standing_percentile, axis=0)
 
 
 def measure_ankle_floors(bodies: Sequence[BodyMotion]) -> np.ndarray:
     """Return the height (L,) of each standing ankle: the 2nd percentile of its heights in clips."""
-    return np.percentile(np.concatenate([body.legs[:, :, 2, 2] for body in bodies]), 2, axis=0)
+    heights = np.concatenate([body.legs[:, :, 2, 2] for body in bodies])
+    return np.percentile(heights, LEG_NUMBERS.standing_percentile, axis=0)
 
 
 def measure_mann_foot_slide(frames: Frames) -> float:
@@ -63,14 +64,14 @@ def measure_frames(frames: Frames) -> dict[str, float]:
     - `acceleration_max` of any bone in m/s², and `knee_rate_max` in rad/s
     - `legs_crossed`: the share of time in which an ankle is past the other by more than 5 cm
     """
-    low = frames.toe_heights < SKATE_HEIGHT
+    low = frames.toe_heights < NUMBERS.skate_height
     in_contact = measure_contact_slide(frames)
     return {
         "foot_slide_mann": measure_mann_foot_slide(frames),
         "foot_slide_contacts": in_contact,
         "foot_skate_from_height": _compute_mean(frames.toe_speeds, low),
         "foot_skate_from_contacts": in_contact,
-        "foot_skate_ratio": _compute_mean(frames.toe_speeds > SKATE_SPEED, low),
+        "foot_skate_ratio": _compute_mean(frames.toe_speeds > NUMBERS.skate_speed, low),
         "foot_skate_max_vel": float(frames.toe_speeds[frames.contacts].max(initial=0.0)),
         "acceleration_max": float(frames.accelerations.max()),
         "knee_rate_max": float(frames.knee_rates.max()),
@@ -86,7 +87,7 @@ def measure_slips(frames: Frames, fps: float) -> dict[str, float]:
     - `slips_per_minute`: how many there are
     - `slip_way` in metres: how far a toe goes on average while it stands and slips, 0 without any
     """
-    stands = frames.contacts & (frames.toe_heights < SKATE_HEIGHT)
+    stands = frames.contacts & (frames.toe_heights < NUMBERS.skate_height)
     ways = [
         _measure_slipping(*leg, frames.begins, fps)
         for leg in zip(frames.toe_speeds.T, stands.T, strict=True)
@@ -105,9 +106,9 @@ def _measure_slipping(
     runs = find_parts(stands, begins)
     way = np.append(0.0, np.cumsum(speeds)) / fps
     ways = way[runs[:, 1]] - way[runs[:, 0]]
-    fast = find_parts(stands & (speeds > SKATE_SPEED), begins)
-    fast = fast[np.diff(fast, axis=1)[:, 0] >= SLIP_SECONDS * fps]
-    slips = ways >= SLIP_WAY
+    fast = find_parts(stands & (speeds > NUMBERS.skate_speed), begins)
+    fast = fast[np.diff(fast, axis=1)[:, 0] >= NUMBERS.slip_seconds * fps]
+    slips = ways >= NUMBERS.slip_way
     slips[np.searchsorted(runs[:, 0], fast[:, 0], side="right") - 1] = True
     return ways[slips]
 
@@ -133,7 +134,7 @@ def measure_standing(bodies: Sequence[BodyMotion], ankle_floors: np.ndarray) -> 
     for body in bodies:
         runs = find_runs(np.linalg.norm(body.velocity, axis=-1) < AT_REST.speed)
         stands = np.zeros(len(body.legs), bool)
-        for start, stop in runs[np.diff(runs, axis=1)[:, 0] >= _STANDING_SECONDS * body.fps]:
+        for start, stop in runs[np.diff(runs, axis=1)[:, 0] >= NUMBERS.standing_seconds * body.fps]:
             stands[start:stop] = True
         ankles = body.legs[stands, :, 2]
         seconds += len(ankles) / body.fps
@@ -175,8 +176,8 @@ def measure_jump_prices(take: Take) -> dict[str, float | None]:
 def count_freezes(velocity: np.ndarray, desired: np.ndarray, fps: float) -> int:
     """Count the half seconds below 0.1 m/s while the desired speed is above 0.5 m/s."""
     speed, desired_speed = np.linalg.norm(velocity, axis=-1), np.linalg.norm(desired, axis=-1)
-    stuck = (speed < AT_REST.speed) & (desired_speed > FREEZE_DESIRED_SPEED)
-    return int((np.diff(find_runs(stuck), axis=1) > FREEZE_SECONDS * fps).sum())
+    stuck = (speed < AT_REST.speed) & (desired_speed > NUMBERS.freeze_speed)
+    return int((np.diff(find_runs(stuck), axis=1) > NUMBERS.freeze_seconds * fps).sum())
 
 
 def measure_response_times(
@@ -208,7 +209,7 @@ def measure_response_times(
         full = np.median(np.minimum(speed, reachable)[settled])
         new = desired[settled].sum(axis=0)
         along = velocity[start:stop] @ new / np.maximum(np.linalg.norm(new), 1e-9)
-        answered = np.flatnonzero(along >= _RESPONSE_SHARE * full)
+        answered = np.flatnonzero(along >= NUMBERS.response_share * full)
         times.append(float(answered[0] / fps) if len(answered) else float("inf"))
     return times
 

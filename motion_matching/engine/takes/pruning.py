@@ -25,12 +25,10 @@ from ..performance.settings import PerformerSettings
 from ..progress import ReportShare
 from . import baking, takes
 from .comparison import MEASURES
+from .numbers import NUMBERS
 
 SCRIPTS = ("random", "turns", "stop_and_go", "strafe_circle")
-SECONDS = 60.0  # of each script
-_PIECE = 1.0  # seconds of a source that stay or go together: shorter, and all motion is jumps
-_PLAYED_SHARE = 0.8  # of the room, which played motion takes at most
-_ROUNDS = 50  # a fiftieth of what is missing is added at a time: what is far is measured anew
+SECONDS = NUMBERS.script_seconds
 _BY_FRAME = ("poses", "velocities", "track", "contacts", "tags", "bias")
 
 
@@ -104,7 +102,7 @@ def find_spare_frames(database: Database, played: np.ndarray, keep: float) -> Pr
     chosen = np.array([bool(stays[piece].all()) for piece in pieces])
     uses = np.array([played[piece].sum() for piece in pieces])
     for index in np.argsort(-uses, kind="stable").tolist():
-        if uses[index] == 0 or (stays & playable).sum() >= _PLAYED_SHARE * room:
+        if uses[index] == 0 or (stays & playable).sum() >= NUMBERS.played_share * room:
             break
         stays[pieces[index]] = chosen[index] = True
     # at least one piece, from which others can be far
@@ -114,7 +112,7 @@ def find_spare_frames(database: Database, played: np.ndarray, keep: float) -> Pr
     while (stays & playable).sum() < room and not chosen.all():
         means = np.array([distances[piece].mean() for piece in pieces])
         missing = (room - (stays & playable).sum()) / np.mean([len(piece) for piece in pieces])
-        count = max(int(missing / _ROUNDS), 1)
+        count = max(int(missing / NUMBERS.rounds), 1)
         farthest = np.argsort(np.where(chosen, -1.0, means))[-count:]
         added = np.concatenate([pieces[index] for index in farthest.tolist()])
         stays[added], chosen[farthest] = True, True
@@ -230,7 +228,7 @@ def _find_pieces(database: Database) -> list[np.ndarray]:
         # frames of the first range that pass in one of each
         rates = tempos[indices] / tempos[indices[0]]
         length = int(counts[indices][rates == 1.0].min())
-        number = max(int(length / (_PIECE * database.fps)), 1)
+        number = max(int(length / (NUMBERS.piece * database.fps)), 1)
         edges = np.linspace(0, length, number + 1).astype(int)
         edges[-1] = math.ceil((counts[indices] * rates).max())
         own = np.ceil(edges / rates[:, None]).astype(int)

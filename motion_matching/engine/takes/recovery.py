@@ -11,12 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..control.rollout import Take
-
-_SHARE = 0.1  # of the desired speed
-_AVERAGED = 0.2  # seconds over which velocities are averaged: steps are no pushes
-_BEFORE = 1.0  # seconds before a push from which the usual difference is measured
-_LEAST_WAY = 2.0  # seconds: a way that ends sooner does not tell whether one recovers
-_LEAST_SPEED = 1e-3  # m/s, slower than which there is no way to be on
+from .numbers import NUMBERS
 
 
 class Recovery(NamedTuple):
@@ -39,10 +34,10 @@ def measure_recoveries(take: Take) -> list[Recovery]:
     pushes = _find_pushes(take)
     places = take.character[:, :2].astype(np.float64)
     velocity = np.gradient(places, 1 / take.fps, axis=0)
-    around = round(0.5 * _AVERAGED * take.fps)
+    around = round(0.5 * NUMBERS.averaged * take.fps)
     velocity = _average(velocity, around)
     desired = np.asarray(take.desired_velocity, np.float64)
-    moving = np.linalg.norm(desired, axis=1) > _LEAST_SPEED
+    moving = np.linalg.norm(desired, axis=1) > NUMBERS.least_speed
     off = np.linalg.norm(velocity - desired, axis=1)
     ends = [tick for tick, _ in pushes[1:]] + [take.frame_count] * bool(pushes)
     recoveries = []
@@ -52,12 +47,12 @@ def measure_recoveries(take: Take) -> list[Recovery]:
         rest = np.flatnonzero(~moving[tick:end])
         stop = tick + int(rest[0]) if len(rest) else end
         still = max(tick - around - 1, 0)  # averages and differences do not see the push yet
-        before = slice(max(still - round(_BEFORE * take.fps), 0), still)
-        least = _SHARE * float(np.linalg.norm(desired[tick]))
+        before = slice(max(still - round(NUMBERS.before_push * take.fps), 0), still)
+        least = NUMBERS.recovered_share * float(np.linalg.norm(desired[tick]))
         near = max(least, float(off[before].max(initial=0.0)))
         seconds, last = _find_recovery(off, tick, stop, near, take.fps)
         is_cut = end == take.frame_count or stop < end
-        if is_cut and not np.isfinite(seconds) and stop - tick < _LEAST_WAY * take.fps:
+        if is_cut and not np.isfinite(seconds) and stop - tick < NUMBERS.least_way * take.fps:
             continue
         usual = velocity[before].mean(axis=0) if still else desired[tick]
         moved = places[last] - places[still] - (last - still) / take.fps * usual

@@ -19,14 +19,14 @@ from ..feet.contact_ranges import ContactRange
 from ..feet.live.sized_feet import SizedGround
 from ..ground.ground import FLAT, is_flat
 from ..skeleton.skeleton import Skeleton
-
-_ALIKE = 1e-3
+from .numbers import NUMBERS
 
 
 def find_size(database: Database) -> float:
     """Return how large the character is, compared with people: 1 for all of them."""
     size = measure_size(database.skeleton, database.roles)
-    return 1.0 if abs(size - 1.0) < _ALIKE else size  # as of a divided one, but for rounding
+    # as of a divided one, but for rounding
+    return 1.0 if abs(size - 1.0) < NUMBERS.same_size else size
 
 
 def find_slowness(database: Database) -> float:

@@ -43,6 +43,7 @@ from ..performance.settings import LARGEST_SPEED, PerformerSettings
 from ..progress import ReportShare
 from . import baking, metrics, recovery
 from .bodies import BodyMotion, Frames, measure_body
+from .numbers import NUMBERS
 
 Controller = Callable[[Database, PerformerSettings], Method]
 
@@ -284,10 +285,12 @@ def find_ticks_in_data(take: Take, database: Database) -> np.ndarray:
     here = np.flatnonzero(np.arange(database.frame_count) + frames < stops)
     moved = database.track[here + frames] - database.track[here]
     offset, turn = planar.rotate(moved[:, :2], -database.track[here, 2]), moved[:, 2]
-    radius = np.maximum(0.1 * np.linalg.norm(desired, axis=1), 0.1)
+    ways = np.linalg.norm(desired, axis=1)
+    radius = np.maximum(NUMBERS.covered_near * ways, NUMBERS.covered_least)
     matches = cKDTree(offset).query_ball_point(desired, radius)
     difference = [turn[near] - t for near, t in zip(matches, desired_turn, strict=True)]
-    return np.array([(np.cos(d) > np.cos(0.3)).sum() >= frames for d in difference])
+    least = np.cos(NUMBERS.covered_turn)
+    return np.array([(np.cos(d) > least).sum() >= frames for d in difference])
 
 
 def find_reachable_speeds(take: Take, database: Database) -> np.ndarray:

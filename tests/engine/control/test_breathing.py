@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from motion_matching.engine.building.build import BuildSettings, build
-from motion_matching.engine.control.life.breathing import BreathingAmounts
 from motion_matching.engine.facts.character import measure_character_legs
 from motion_matching.engine.facts.idles import find_idles
 from motion_matching.engine.field.field_controller import FieldController
@@ -232,9 +231,3 @@ def test_a_dog_breathes_on_four_feet():
     joints = compute_joints(take)[holds[0]]
     assert np.ptp(joints[:, [leg.toe for leg in database.roles.legs]], axis=0).max() < 0.002
     assert np.ptp(joints[:, database.roles.hips], axis=0).max() > 0.001
-
-
-def test_every_amount_says_its_unit_and_why():
-    for part in fields(BreathingAmounts):
-        assert part.metadata["unit"]
-        assert part.metadata["why"]

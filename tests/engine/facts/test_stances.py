@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from motion_matching.engine.building.build import BuildSettings, build
 from motion_matching.engine.building.retagging import change_tags
 from motion_matching.engine.facts.bearing import WalkBearing
 from motion_matching.engine.facts.idles import find_idle_runs, find_idles
-from motion_matching.engine.facts.stances import StanceScore, StanceWeights, compute_joints
+from motion_matching.engine.facts.stances import StanceScore, compute_joints
 from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.skeleton.skeleton import Skeleton
@@ -212,12 +212,6 @@ def test_clips_that_meet_are_no_idle_together(standing):
     database = build_with(standing, half, half)
     for start, stop in database.derive(find_idle_runs).tolist():
         assert database.range_of_frame[start] == database.range_of_frame[stop - 1]
-
-
-def test_every_weight_says_its_unit_and_why():
-    for part in fields(StanceWeights):
-        assert part.metadata["unit"]
-        assert part.metadata["why"]
 
 
 def test_walks_are_as_walks_are_carried_and_lunges_are_not():

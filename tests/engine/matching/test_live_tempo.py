@@ -15,7 +15,7 @@ from motion_matching.engine.database.database import Database
 from motion_matching.engine.errors import SettingsError
 from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.engine.matching.moments import Moment, Moments
-from motion_matching.engine.matching.tempo import RULES
+from motion_matching.engine.matching.numbers import NUMBERS
 from motion_matching.engine.maths.planar import rotate_xy
 from motion_matching.engine.motion.margins import MARGINS
 from motion_matching.engine.performance import performance as performances
@@ -119,7 +119,7 @@ def test_the_rate_stays_within_its_bounds_and_changes_smoothly(demo_database):
     assert take.rates.min() >= 1.0 / 1.1 - 1e-6
     assert take.rates.max() <= 1.1 + 1e-6
     assert np.ptp(take.rates) > 0.05
-    assert np.abs(np.diff(take.rates)).max() <= RULES.change / take.fps + 1e-6
+    assert np.abs(np.diff(take.rates)).max() <= NUMBERS.tempo_change / take.fps + 1e-6
     assert np.abs(take.shares).max() <= 0.5
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +22,8 @@ from tests.strategies import make_generators
 def levels(request: pytest.FixtureRequest) -> Iterator[None]:
     """Search in one level or in two; small databases use one, but both must be right at any size."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(search, "_BLOCKS_ONLY", 0 if request.param == "two levels" else 10**9)
+        most = 0 if request.param == "two levels" else 10**9
+        patch.setattr(search, "NUMBERS", replace(search.NUMBERS, blocks_only=most))
         yield
 
 

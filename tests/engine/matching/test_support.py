@@ -14,7 +14,8 @@ from motion_matching.engine.control.trajectory import TrajectoryPoint
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.insight.frames import frame_inspector
 from motion_matching.engine.matching.method import MotionMatching
-from motion_matching.engine.matching.support import RULES, SupportPrice, measure_gone
+from motion_matching.engine.matching.numbers import NUMBERS
+from motion_matching.engine.matching.support import SupportPrice, measure_gone
 from motion_matching.engine.performance.settings import PerformerSettings
 from motion_matching.engine.sources.sources import find_sources
 from motion_matching.engine.takes import takes
@@ -45,14 +46,16 @@ def measure(
 def test_a_standing_foot_costs_the_square_of_what_it_is_too_far_away():
     standing = make_toes((0.1, 0.2), stays=0.3, until=1.0)
     assert measure(standing, (0.1, 0.2)) == 0.0
-    assert measure(standing, (0.1, 0.2 + 0.99 * RULES.stands)) == 0.0
-    assert measure(standing, (0.1 + RULES.stands + 0.3, 0.2)) == pytest.approx(0.09, rel=1e-5)
+    assert measure(standing, (0.1, 0.2 + 0.99 * NUMBERS.support_stands)) == 0.0
+    assert measure(standing, (0.1 + NUMBERS.support_stands + 0.3, 0.2)) == pytest.approx(
+        0.09, rel=1e-5
+    )
 
 
 def test_a_foot_in_the_air_may_be_the_farther_away_the_later_it_lands():
     for until in (0.02, 0.1):
         flying = make_toes((0.0, 0.0), stays=0.0, until=until)
-        free = RULES.stands + RULES.reaches * until
+        free = NUMBERS.support_stands + NUMBERS.support_reaches * until
         assert measure(flying, (0.0, 0.99 * free)) == 0.0
         assert measure(flying, (0.0, free + 0.2)) == pytest.approx(0.04, rel=1e-4)
 
@@ -60,9 +63,11 @@ def test_a_foot_in_the_air_may_be_the_farther_away_the_later_it_lands():
 def test_a_stance_that_begins_again_costs_the_square_of_what_the_body_has_gone_too_far():
     here = (0.1, 0.2)
     standing, flying = (make_toes(here, stays=stays, until=0.3) for stays in (0.3, 0.0))
-    assert measure(standing, here, 0.3 + 0.99 * RULES.gone, 0.3) == 0.0
+    assert measure(standing, here, 0.3 + 0.99 * NUMBERS.support_gone, 0.3) == 0.0
     assert measure(standing, here, 0.1, 0.6) == 0.0
-    assert measure(standing, here, 0.3 + RULES.gone + 0.4, 0.3) == pytest.approx(0.16, rel=1e-5)
+    assert measure(standing, here, 0.3 + NUMBERS.support_gone + 0.4, 0.3) == pytest.approx(
+        0.16, rel=1e-5
+    )
     assert measure(flying, here, 5.0, 0.0) == 0.0
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -18,36 +17,10 @@ from ...legs.legs import Joint, LegGeometry, bend, compute_world_joints
 from ...legs.two_bones import turn_limb
 from ...maths.rotations.scalar_quat import Quaternion, Vector, inv_mul, mul, mul_vec
 from ...maths.springs import spring
-from ...settings import tune
 from .looking import Gaze
+from .numbers import NUMBERS
 
-_NOTHING = 1e-5  # of the whole movement, which no eye sees
 _NEVER: Quaternion = (1.0, 0.0, 0.0, 0.0)
-
-
-@dataclass(frozen=True)
-class BreathingAmounts:
-    """How far a body of people's size moves at most, how often, and how soon that begins."""
-
-    breath_least: float = tune(3.0, "s", "20 breaths a minute, the quickest of a healthy adult")
-    breath_most: float = tune(5.0, "s", "12 breaths a minute, the slowest of a healthy adult")
-    shift_least: float = tune(2.6, "s", "a quicker sway looks nervous")
-    shift_most: float = tune(6.0, "s", "a slower one looks frozen within a cut of some seconds")
-    side: float = tune(0.006, "m", "quiet standing sways by about a centimetre from side to side")
-    ahead: float = tune(0.004, "m", "and by less back and forth")
-    sink: float = tune(0.003, "m", "knees give way as weight shifts, and legs do not overstretch")
-    lift: float = tune(0.0015, "m", "the trunk rises with a breath")
-    chest: float = tune(0.010, "rad", "lifts shoulders by 3 mm, as a quiet breath does")
-    twist: float = tune(0.012, "rad", "moves hands by 3 to 5 mm")
-    roll: float = tune(0.006, "rad", "the hip of the leg that bears the weight rises by 1 mm")
-    head: float = tune(0.3, "share", "eyes keep to what they see, so a head moves less")
-    lowest: float = tune(0.05, "m", "hips that come down by more crouch; a foot should step")
-    settle: float = tune(0.12, "s", "halflife of coming down: follows a breath within 0.2 s")
-    begin: float = tune(0.4, "s", "halflife in which it begins, as what is held still settles")
-    end: float = tune(0.12, "s", "halflife in which it ends, within a first step")
-
-
-AMOUNTS = BreathingAmounts()
 
 
 class _Wave:
@@ -65,7 +38,7 @@ class _Wave:
             self._age -= self._seconds
             self._seconds = float(self._rng.uniform(*self._half))
             self._is_high = not self._is_high
-            self._start, inner = self._goal, 0.35 * float(self._rng.random())
+            self._start, inner = self._goal, NUMBERS.shift_inner * float(self._rng.random())
             self._goal = 1.0 - inner if self._is_high else inner
         share = 0.5 - 0.5 * math.cos(math.pi * min(self._age / self._seconds, 1.0))
         return self._start + (self._goal - self._start) * share
@@ -85,8 +58,8 @@ class Breathing:
 
     def reset(self, seed: int) -> None:
         """Stand still, and breathe from a seed when a pose is held."""
-        breath = AMOUNTS.breath_least, AMOUNTS.breath_most
-        shift = AMOUNTS.shift_least, AMOUNTS.shift_most
+        breath = NUMBERS.breath_least, NUMBERS.breath_most
+        shift = NUMBERS.shift_least, NUMBERS.shift_most
         times = (breath, shift, shift, shift)
         self._waves = [
             _Wave(np.random.default_rng([seed, number]), *time) for number, time in enumerate(times)
@@ -109,12 +82,12 @@ class Breathing:
         for those that are not. Legs stay `buffer` metres short of straight.
         """
         goal = 0.0 if plants is None else amount
-        if plants is None and max(self._share, self._drop) < _NOTHING:
+        if plants is None and max(self._share, self._drop) < NUMBERS.unseen_share:
             self._share = self._rate = self._drop = self._drop_rate = 0.0
             self.spare = [0.0] * len(self._legs)
             return
         dt /= self._slowness
-        halflife = AMOUNTS.end if plants is None else AMOUNTS.begin
+        halflife = NUMBERS.end_halflife if plants is None else NUMBERS.begin_halflife
         self._share, self._rate = spring(self._share, self._rate, goal, halflife, dt)
         breath, *shifts = (self._share * (2.0 * wave.advance(dt) - 1.0) for wave in self._waves)
         side, ahead, twist = shifts
@@ -146,11 +119,11 @@ class Breathing:
         return [self._compute_chain(pose, bone) for bone in self._trunk]
 
     def _move_hips(self, pose: np.ndarray, side: float, ahead: float, breath: float) -> None:
-        up = AMOUNTS.lift * breath - AMOUNTS.sink * self._share
-        self._shift_hips(pose, AMOUNTS.side * side, AMOUNTS.ahead * ahead, up)
+        up = NUMBERS.breath_lift * breath - NUMBERS.sway_sink * self._share
+        self._shift_hips(pose, NUMBERS.sway_aside * side, NUMBERS.sway_ahead * ahead, up)
         above = self._compute_chain(pose, self._parents[self._hips])
         hips = self._compute_chain(pose, self._hips)
-        rolled = mul(_turn(AMOUNTS.roll * side, (0.0, 1.0, 0.0)), hips)
+        rolled = mul(_turn(NUMBERS.hip_roll * side, (0.0, 1.0, 0.0)), hips)
         pose[3:, self._hips] = inv_mul(above, rolled)
 
     def _shift_hips(self, pose: np.ndarray, *way: float) -> None:
@@ -175,17 +148,21 @@ class Breathing:
                 x, y, z = self._compute_leg(pose, leg)[leg.thigh + 1][0]
                 level = math.hypot(x - goal[0], y - goal[1])
                 drop = max(drop, z - goal[2] - math.sqrt(max(reach**2 - level**2, 0.0)))
-        drop = min(drop / self._size, AMOUNTS.lowest)
-        self._drop, self._drop_rate = spring(self._drop, self._drop_rate, drop, AMOUNTS.settle, dt)
+        drop = min(drop / self._size, NUMBERS.lowest_hips)
+        self._drop, self._drop_rate = spring(
+            self._drop, self._drop_rate, drop, NUMBERS.settling_halflife, dt
+        )
         self._shift_hips(pose, 0.0, 0.0, -self._drop)
 
     def _turn_trunk(
         self, pose: np.ndarray, trunk: list[Quaternion], breath: float, twist: float
     ) -> None:
         """Turn the chest with a breath, and what is above it less."""
-        for bone, attitude, share in zip(self._trunk, trunk, (1.0, AMOUNTS.head), strict=False):
-            lean = _turn(share * AMOUNTS.chest * breath, (1.0, 0.0, 0.0))
-            turn = _turn(share * AMOUNTS.twist * twist, (0.0, 0.0, 1.0))
+        for bone, attitude, share in zip(
+            self._trunk, trunk, (1.0, NUMBERS.head_share), strict=False
+        ):
+            lean = _turn(share * NUMBERS.breath_chest * breath, (1.0, 0.0, 0.0))
+            turn = _turn(share * NUMBERS.trunk_twist * twist, (0.0, 0.0, 1.0))
             above = self._compute_chain(pose, self._parents[bone])
             pose[3:, bone] = inv_mul(above, mul(turn, mul(lean, attitude)))
 

@@ -14,19 +14,10 @@ import numpy as np
 from ...maths.along_time import MOMENT, count_frames
 from ...maths.rotations import quat
 from ...motion.rest import AT_REST
+from .numbers import NUMBERS
 
 if TYPE_CHECKING:
     from ..method import Goal
-
-_UNREPEATED = 60.0  # seconds within which an idle is not repeated, if there are others
-_LONG = 3.0  # seconds: an idle that goes on for longer is no better
-# metres of difference between bodies that a change of idles costs in any case, so that long ones
-# are better; and that the repetition of one just played costs, where all were played of late
-_CHANGE, _REPEAT = 0.03, 0.2
-_WAIT = 0.7  # seconds that it waits for motion to come to rest at most
-_BACK, _ON = 0.2, 1.0  # seconds to frames that still belong to motion that was requested
-# seconds until a pose is held where no data stands, and until one that faces aside is
-_HELD, _HELD_ASIDE = 0.1, 2.0
 
 
 class Idles(NamedTuple):
@@ -118,7 +109,7 @@ class Idling:
         if goal.fading or self._is_requested or not len(self._idles.starts):
             return False
         self._waited += 1
-        if self._waited > _WAIT * self._fps:
+        if self._waited > NUMBERS.longest_wait * self._fps:
             return True
         x, y, turn = root.tolist()
         if x * x + y * y > self._slow**2 or abs(turn) > self._steady:
@@ -134,7 +125,7 @@ class Idling:
     def _hold(self, goal: Goal, pose: np.ndarray) -> int:
         """Return the frame whose pose is held, -1 if it is too early for one."""
         self._waited += 1
-        wait = _HELD if goal.stands else _HELD_ASIDE
+        wait = NUMBERS.held_after if goal.stands else NUMBERS.held_aside_after
         may_begin = self._frame < 0 and not (goal.fading or self._is_requested)
         if may_begin and self._waited > wait * self._fps:
             self._frame = int(self._idles.entries[self._compare(pose).argmin()])
@@ -143,7 +134,9 @@ class Idling:
     def _follow_request(self, frame: int) -> None:
         """Let motion that was requested play until it is left for other motion."""
         on = (frame - self._shown) / self._fps
-        self._is_requested = self._shown < 0 or -_BACK <= on <= _ON
+        self._is_requested = (
+            self._shown < 0 or -NUMBERS.requested_before <= on <= NUMBERS.requested_after
+        )
         self._shown = frame
 
     def _go_on(self, frame: int, pose: np.ndarray, tags: frozenset[str]) -> int:
@@ -181,13 +174,13 @@ class Idling:
         if not able.any():
             return -1
         age = (self._tick - self._played)[idles.runs]
-        fresh = able & (age > _UNREPEATED * self._fps)
-        cost = self._compare(pose) + _CHANGE**2 * idles.pace**4
+        fresh = able & (age > NUMBERS.unrepeated * self._fps)
+        cost = self._compare(pose) + NUMBERS.change_price**2 * idles.pace**4
         if fresh.any():
             able = fresh
         else:
-            cost += (_REPEAT * (1.0 - age / age[able].max())) ** 2 * idles.pace**4
-        cost /= np.minimum(idles.seconds, _LONG)
+            cost += (NUMBERS.repeat_price * (1.0 - age / age[able].max())) ** 2 * idles.pace**4
+        cost /= np.minimum(idles.seconds, NUMBERS.long_idle)
         return int(idles.entries[np.argmin(np.where(able, cost, np.inf))])
 
     def _compare(self, pose: np.ndarray) -> np.ndarray:

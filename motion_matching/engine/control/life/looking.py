@@ -22,13 +22,8 @@ from ...maths.rotations.scalar_quat import Quaternion, Vector, inv_mul, mul, mul
 from ...maths.springs import compute_decay, spring
 from ...performance.settings import PerformerSettings
 from ...skeleton.skeleton import Skeleton
+from .numbers import NUMBERS
 
-_SAMPLES = 2000  # frames from which the front of a bone is measured
-_CLEAR = 0.5  # mean length of the unit vectors ahead from which on a bone has a front
-_UPRIGHT, _LEVEL = 0.2, 0.4  # level share of a direction whose heading means nothing, and more: all
-_BEHIND, _FAR_BEHIND = math.radians(110.0), math.radians(160.0)  # from where a point is left alone
-_BEYOND = 1.25  # times the limit, which a soft limit needs to be nearly reached
-_NOTHING = 1e-6  # radians
 # of the halflife of a follower that its spring has: three equal rates y make half of a step by the
 # time of 2.674 / y, and the rate of a spring is 2 ln 2 / halflife
 _PART = 2.0 * math.log(2.0) / 2.674
@@ -72,7 +67,7 @@ def measure_gaze(skeleton: Skeleton, roles: Roles, poses: np.ndarray) -> Gaze | 
     chest = chain.index(roles.spine) if roles.spine in chain[:-1] else -1
     turns_spine = [is_free and k <= chest for k, is_free in enumerate(free)]
     turns_neck = [is_free and k > chest for k, is_free in enumerate(free)]
-    sample = np.array(poses[:: max(len(poses) // _SAMPLES, 1)])
+    sample = np.array(poses[:: max(len(poses) // NUMBERS.front_frames, 1)])
     sample[..., 0] = [0, 0, 0, 1, 0, 0, 0]
     rotations, _ = quat.compute_world(sample, skeleton.parents)
     head = _find_front(rotations[:, roles.head])
@@ -93,7 +88,7 @@ def _find_front(rotations: np.ndarray) -> Vector | None:
     ahead = ahead - (ahead @ up) * up
     length = float(np.linalg.norm(ahead))
     x, y, z = (ahead / max(length, 1e-9)).tolist()
-    return (x, y, z) if length > _CLEAR else None
+    return (x, y, z) if length > NUMBERS.clear_front else None
 
 
 def _accumulate(turns: list[bool]) -> tuple[float, ...]:
@@ -145,7 +140,7 @@ class Look:
             to_point = point[0] - place[0], point[1] - place[1], point[2] - place[2]
             aside, up, is_beside = _read_direction(to_point, yaw)
             angle = abs(aside)
-            seen = 1.0 - _ease((angle - _BEHIND) / (_FAR_BEHIND - _BEHIND))
+            seen = 1.0 - _ease((angle - NUMBERS.behind) / (NUMBERS.far_behind - NUMBERS.behind))
             turn += seen * (is_level * is_beside * wrap(aside - own) - turn)
             tilt = seen * (up - rise)
         spine = settings.look_spine if gaze.has_spine else 0.0
@@ -161,15 +156,18 @@ class Look:
     @property
     def _is_turned(self) -> bool:
         """Whether anything is left of a look."""
-        return self._turn.size + self._tilt.size > _NOTHING
+        return self._turn.size + self._tilt.size > NUMBERS.unseen_angle
 
     def _follow(
         self, settings: PerformerSettings, turn: float, tilt: float, spine: float, dt: float
     ) -> None:
         """Bring the turn and the tilt nearer to what they should be."""
-        most, time = _BEYOND * settings.look_limit / (1.0 - spine), settings.look_halflife
+        most = NUMBERS.beyond_limit * settings.look_limit / (1.0 - spine)
+        time = settings.look_halflife
         self._turn.follow(settings.look * clamp(turn, most), time, dt)
-        self._tilt.follow(settings.look * clamp(tilt, _BEYOND * settings.look_tilt), time, dt)
+        self._tilt.follow(
+            settings.look * clamp(tilt, NUMBERS.beyond_limit * settings.look_tilt), time, dt
+        )
 
 
 class _Follower:
@@ -226,7 +224,8 @@ def _read_direction(vector: Vector, yaw: float) -> tuple[float, float, float]:
     level = math.hypot(x, y)
     share = level / (math.hypot(level, z) + 1e-12)
     heading = wrap(math.atan2(x, -y) - yaw) if level > 0.0 else 0.0
-    return heading, math.atan2(z, level), _ease((share - _UPRIGHT) / _LEVEL)
+    known = _ease((share - NUMBERS.upright_share) / NUMBERS.level_share)
+    return heading, math.atan2(z, level), known
 
 
 def _ease(x: float) -> float:
@@ -238,6 +237,6 @@ def _ease(x: float) -> float:
 def _limit(turn: float, limit: float, own: float) -> float:
     """Return a turn on top of an `own` one so that both stay within a limit, approached softly."""
     room = limit - own if turn > 0.0 else limit + own
-    if room <= _NOTHING:
+    if room <= NUMBERS.unseen_angle:
         return 0.0
     return turn / (1.0 + (turn / room) ** 4) ** 0.25

@@ -16,7 +16,7 @@ from ...maths.rotations.scalar_quat import Vector
 from ...maths.springs import LN2, compute_decay, spring
 from ...motion.rest import AT_REST
 from ...performance.settings import PerformerSettings
-from ..foot_rules import RULES
+from ..numbers import NUMBERS
 from ..played_toes import PlayedToe
 from .landing import Flight, Place, find_landing, foresee
 
@@ -26,7 +26,7 @@ _UNKNOWN = -1.0  # seconds until a landing that is not planned yet
 
 def _raise(lift: tuple[float, float], goal: float, dt: float) -> tuple[float, float]:
     """Return height and speed of a lift a tick later, which ends at last."""
-    height, speed = spring(*lift, goal, RULES.lift, dt)
+    height, speed = spring(*lift, goal, NUMBERS.lift_halflife, dt)
     if not goal and -CLOSE < height < CLOSE and -CLOSE < speed < CLOSE:
         return _LEVEL
     return height, speed
@@ -109,7 +109,7 @@ class ContactLock:
                 lands = contact and self._left < 0.5 * dt
             else:
                 self._left, self._commits = _UNKNOWN, False
-                contact = contact and (self.is_held or z + oz - height <= RULES.landing)
+                contact = contact and (self.is_held or z + oz - height <= NUMBERS.landing_height)
                 lands = contact and not self._in_contact
             sx, sy, sz = x + ox, y + oy, z + oz
             if lands:
@@ -129,14 +129,14 @@ class ContactLock:
                 not played
                 and contact
                 and speed < AT_REST.toe
-                and math.hypot(ox, oy) < RULES.same_place
+                and math.hypot(ox, oy) < NUMBERS.same_place
             ):
                 self._in_contact = False
             share = compute_lift_share(speed)
             if self._commits:
-                share = min(share, self._left / RULES.straight)
+                share = min(share, self._left / NUMBERS.straight_seconds)
             lowest += settings.swing_clearance * share
-        lift = max(lowest - sz - RULES.sinks * min(sinking, 0.0), 0.0)
+        lift = max(lowest - sz - NUMBERS.sinking_foreseen * min(sinking, 0.0), 0.0)
         if lift or self._lift != _LEVEL:
             self._lift = _raise(self._lift, lift, dt)
         return sx, sy, max(sz + self._lift[0], height)
@@ -154,7 +154,7 @@ class ContactLock:
 
         It is None where the toe moves with its blend.
         """
-        radius = RULES.near * settings.unlock_radius
+        radius = NUMBERS.landing_radius * settings.unlock_radius
         arrives = 0.0 <= self._left < 0.5 * dt
         missed = arrives and not contact and played.until > 1.5 * dt
         changes = (played.jumped or played.blends) and not (arrives and contact)
@@ -168,7 +168,7 @@ class ContactLock:
         elif not self._commits and abs(self._left - played.until) > 0.5 * dt:
             self._left = played.until  # it is played at another rate than when it left
         aim = foresee(played.land_x, played.land_y, played)
-        if not self._commits and self._left <= RULES.straight:
+        if not self._commits and self._left <= NUMBERS.straight_seconds:
             self._commit(*find_landing(flight, aim, max(self._left, dt), radius, hardest))
         left = self._left
         self._left = max(left - dt, 0.0)
@@ -181,7 +181,10 @@ class ContactLock:
         if played.stays:  # it stands already
             in_time, place = self._left < played.stays, (played.x, played.y)
         else:
-            in_time, place = played.until <= RULES.straight, (played.land_x, played.land_y)
+            in_time, place = (
+                played.until <= NUMBERS.straight_seconds,
+                (played.land_x, played.land_y),
+            )
         if not (self._commits and in_time):
             return False
         x, y = foresee(*place, played)
@@ -239,7 +242,7 @@ class ContactLock:
     def raise_tip(self, depth: float, dt: float) -> float:
         """Return how far to raise a tip `depth` metres below the floor: smoothly."""
         # a foot that is released sinks its tip within a single tick
-        ahead = depth + RULES.sinks * max(depth - self._depth, 0.0) / dt
+        ahead = depth + NUMBERS.sinking_foreseen * max(depth - self._depth, 0.0) / dt
         self._depth = depth
         if ahead > 0.0 or self._tip_lift != _LEVEL:
             self._tip_lift = _raise(self._tip_lift, max(ahead, 0.0), dt)
@@ -260,7 +263,7 @@ class ContactLock:
 
 def compute_lift_share(speed: Any) -> Any:
     """Return the share, 0 to 1, of the swing clearance at speeds in m/s, a float or an array."""
-    share = (speed - RULES.creeping) / (RULES.swinging - RULES.creeping)
+    share = (speed - NUMBERS.creeping_speed) / (NUMBERS.swinging_speed - NUMBERS.creeping_speed)
     if not isinstance(share, float):
         return smoothstep(share)
     share = min(max(share, 0.0), 1.0)  # ten times as fast as an array for the single toes of a tick

@@ -16,10 +16,10 @@ from ...legs.legs import Beside, Joint, LegGeometry
 from ...maths.numeric import ARRAYS, FLOATS, split
 from ...maths.rotations.scalar_quat import Vector
 from ...maths.springs import spring
-from ..foot_rules import RULES
+from ..numbers import NUMBERS
 from .segments import find_nearest
 
-_SMALL = 1e-4  # metres
+_NO_LENGTH = 1e-4  # metres
 
 
 LegJoints = tuple[Joint, ...]
@@ -52,7 +52,7 @@ def _measure_tip_share(leg: LegGeometry, positions: np.ndarray) -> float:
         return 0.0
     foot = positions[:, leg.chain[leg.foot]] - positions[:, leg.chain[-1]]
     length = float(np.linalg.norm(foot, axis=-1).mean())
-    return math.hypot(*leg.tip) / length if length > _SMALL else 0.0
+    return math.hypot(*leg.tip) / length if length > _NO_LENGTH else 0.0
 
 
 def get_line(leg: LegGeometry, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -72,12 +72,14 @@ def _measure_pair(
     """Return how near two feet come, as in `Beside`; None if that is free."""
     width = np.linalg.norm(hips, axis=-1)
     distance = measure_distances(ankle_a, tip_a, ankle_b, tip_b)
-    apart = float(np.percentile(distance, RULES.usual))
-    if width.min() < RULES.line * size or apart > RULES.apart * size:
+    apart = float(np.percentile(distance, NUMBERS.usual_distance))
+    if width.min() < NUMBERS.hips_line * size or apart > NUMBERS.meeting_distance * size:
         return None
     n = hips / width[:, None]
     sides = np.sum((ankle_a - ankle_b)[:, :2] * n, axis=-1)
-    side, crossed = (float(np.percentile(sides, low)) for low in (RULES.usual, RULES.least))
+    side, crossed = (
+        float(np.percentile(sides, low)) for low in (NUMBERS.usual_distance, NUMBERS.crossed_share)
+    )
     # feet that change sides freely, as a hind leg's and a foreleg's do at a gallop, have none
     return None if side < -width.mean() else (apart, side, min(crossed, side))
 
@@ -142,7 +144,7 @@ class FeetApart:
         if self._age >= self._rest:
             pushes = self._compute_pushes(legs, locks)
             # if nothing is near: feet are foreseen for longer than the rest
-            rest = RULES.compared if not self._is_aside else 0.5 * RULES.compared
+            rest = NUMBERS.compared_every if not self._is_aside else 0.5 * NUMBERS.compared_every
             self._age, self._rest = 0.0, 0.0 if pushes else rest
         if pushes is None:
             if not self._is_aside:
@@ -157,9 +159,9 @@ class FeetApart:
             if locks[k].is_firm:  # as far as it stands from the data, or it would be let go
                 asides[k], self._is_aside = (ax, ay, 0.0, 0.0), True
                 continue
-            ax, vx = spring(ax, vx, x, RULES.aside, dt)
-            ay, vy = spring(ay, vy, y, RULES.aside, dt)
-            if x or y or max(abs(ax), abs(ay)) > _SMALL:
+            ax, vx = spring(ax, vx, x, NUMBERS.aside_halflife, dt)
+            ay, vy = spring(ay, vy, y, NUMBERS.aside_halflife, dt)
+            if x or y or max(abs(ax), abs(ay)) > _NO_LENGTH:
                 asides[k] = ax, ay, vx, vy
                 self._is_aside = True
             else:
@@ -183,7 +185,7 @@ class FeetApart:
             (nx, ny, _), (x, y, _) = hip_a[0], hip_b[0]
             nx, ny = nx - x, ny - y
             width = math.sqrt(nx * nx + ny * ny)
-            if width < _SMALL:
+            if width < _NO_LENGTH:
                 continue
             nx, ny = nx / width, ny / width
             a, ux, uy = _find_foot(lock_a, toe_a[0], ankle_a[0], share_a)
@@ -202,8 +204,8 @@ class FeetApart:
             if px or py:
                 px, py = (nx - px) / age, (ny - py) / age
             x, y = a[0] - b[0], a[1] - b[1]
-            across = RULES.passes * (ux * nx + uy * ny + x * px + y * py)
-            along = RULES.passes * (uy * nx - ux * ny + y * px - x * py)
+            across = NUMBERS.passing_seconds * (ux * nx + uy * ny + x * px + y * py)
+            along = NUMBERS.passing_seconds * (uy * nx - ux * ny + y * px - x * py)
             (ax, ay, _), (bx, by, _) = ankle_a[0], ankle_b[0]
             side = beside.compute_side((ax - bx) * nx + (ay - by) * ny)
             push = compute_push(a, b, nx, ny, beside, side, across, along)
@@ -233,7 +235,7 @@ class FeetApart:
                 continue
             nx, ny = (legs[i][1][0][n] - legs[j][1][0][n] for n in (0, 1))
             width = math.hypot(nx, ny)
-            if width < _SMALL:
+            if width < _NO_LENGTH:
                 continue
             nx, ny = (c * nx - s * ny) / width, (s * nx + c * ny) / width
             (a, *_), (b, *_) = (
@@ -291,7 +293,7 @@ def compute_push(
     push = side - heel_a + heel_b - closing
     if push < 0.0:
         push = 0.0
-    apart = beside.apart + RULES.late
+    apart = beside.apart + NUMBERS.lateness_margin
     nearest = (heel_a if heel_a < tip_a else tip_a) - (heel_b if heel_b > tip_b else tip_b)
     if nearest + closing > apart:
         return push

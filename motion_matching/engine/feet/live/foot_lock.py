@@ -20,7 +20,7 @@ from ...maths.planar import wrap
 from ...maths.rotations.scalar_quat import Vector, mul_vec
 from ...maths.springs import compute_remainder, spring
 from ...performance.settings import PerformerSettings
-from ..foot_rules import RULES
+from ..numbers import NUMBERS
 from ..played_toes import NEVER, PlayedToe, PlayedToes, move_aside
 from .contact_lock import ContactLock
 from .feet_apart import FeetApart
@@ -243,7 +243,7 @@ class FootLock:
             was_firm, lock.is_held = lock.is_firm, stands
             sunk = self._sunk[k]
             if sunk:
-                sunk = self._sunk[k] = sunk * compute_remainder(RULES.rise, dt)
+                sunk = self._sunk[k] = sunk * compute_remainder(NUMBERS.rise_halflife, dt)
             toe, played = own[-1][0], all_played[k]
             if asides:
                 toe = toe[0] + asides[k][0], toe[1] + asides[k][1], toe[2]
@@ -262,7 +262,7 @@ class FootLock:
                 )
                 self._floors[k], self._toe_floors[k] = min(floors[:2]), floors[0]
             if lock.is_firm and (not was_firm or not lock.locked):
-                turning = self._turning * (lock.left + RULES.beside)
+                turning = self._turning * (lock.left + NUMBERS.beside_seconds)
                 lock.move_plant(*self._apart.find_room(k, legs_joints, self._locks, turning))
                 if not self._is_flat:
                     self._leave_edge(k, own)
@@ -284,7 +284,7 @@ class FootLock:
             return self._drift
         vx, vy, turn = toes.root.tolist()
         c, s = math.cos(before[2]), math.sin(before[2])
-        kept = compute_remainder(RULES.uneven, dt)
+        kept = compute_remainder(NUMBERS.drift_halflife, dt)
         dx, dy, dyaw = self._drift
         self._drift = (
             kept * dx + (1.0 - kept) * ((x - before[0]) / dt - c * vx + s * vy),

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...legs.legs import LegGeometry
 from ...motion.margins import MARGINS
-from ..foot_rules import RULES
+from ..numbers import NUMBERS
 
 _UNBOUND = -math.inf  # rad/s
 _NO_LENGTH = 1e-12  # square metres
@@ -88,7 +88,7 @@ class KneeLimit:
         cosine = (reach * reach - squares) / double
         goal = math.acos(1.0 if cosine > 1.0 else -1.0 if cosine < -1.0 else cosine)
         longest, least = reach + room, _UNBOUND
-        if cosine > RULES.open:
+        if cosine > NUMBERS.open_knee:
             fall = longest - self._longest
             if fall < 0.0:
                 least = self._foresee_floor(reach, longest, fall, squares, double, dt)
@@ -111,13 +111,13 @@ class KneeLimit:
         The floor comes nearer to the hip along the leg as steadily as it does now, unless it leapt,
         as at a step.
         """
-        ahead, change = RULES.floor / dt, fall - self._fall
+        ahead, change = NUMBERS.floor_foreseen / dt, fall - self._fall
         if not longest + ahead * (fall + ahead * change) < reach:
             return _UNBOUND
         rate, most = self._rate, self._acceleration * dt
         if change * change > squares * (most * dt) ** 2:
             return _UNBOUND
-        least, bend, most = _UNBOUND, self._bend, 0.5 * RULES.calm * most
+        least, bend, most = _UNBOUND, self._bend, 0.5 * NUMBERS.counted_on * most
         for tick in range(1, int(ahead + 1.5)):
             fall += change
             longest += fall
@@ -172,7 +172,7 @@ class KneeLimit:
 
         Up to the bend that is `fastest` it does not touch the floor; faster, it may sink a little.
         """
-        for sunk, most in ((0.0, fastest), (RULES.sunk * self.lean, math.pi)):
+        for sunk, most in ((0.0, fastest), (NUMBERS.sunk * self.lean, math.pi)):
             cosine = ((longest + sunk) ** 2 - squares) / double
             if cosine < 1.0:
                 bend = max(bend, min(math.acos(max(cosine, -1.0)), most))

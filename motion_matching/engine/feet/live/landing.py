@@ -6,11 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from ..foot_rules import RULES
+from ..numbers import NUMBERS
 from ..played_toes import PlayedToe
-
-_TRIES, _LONGER = 24, 1.2  # times that a landing is put off, and how much longer it takes each time
-_HALVINGS = 10  # of the last step: the time changes evenly with the flight
 
 Place = tuple[float, float]
 
@@ -36,7 +33,7 @@ class Flight(NamedTuple):
 
 def foresee(x: float, y: float, toe: PlayedToe) -> Place:
     """Return where a place on the ground of the motion will be, as the character drifts on."""
-    return x + RULES.drift * toe.drift_x, y + RULES.drift * toe.drift_y
+    return x + NUMBERS.drift_seconds * toe.drift_x, y + NUMBERS.drift_seconds * toe.drift_y
 
 
 def find_landing(
@@ -49,12 +46,12 @@ def find_landing(
     v T / 3 in T seconds at 2 v / T, and 6 d / T² takes it farther by d.
     """
     seconds = sooner = least
-    for _ in range(_TRIES):
+    for _ in range(NUMBERS.landings_tried):
         if _can_land(flight, aim, seconds, radius, hardest):
             break
-        sooner, seconds = seconds, seconds * _LONGER
+        sooner, seconds = seconds, seconds * NUMBERS.later_each_try
     if seconds > sooner:
-        for _ in range(_HALVINGS):
+        for _ in range(NUMBERS.landing_halvings):
             middle = 0.5 * (sooner + seconds)
             if _can_land(flight, aim, middle, radius, hardest):
                 seconds = middle

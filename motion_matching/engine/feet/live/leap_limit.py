@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 from ...maths.rotations.scalar_quat import Vector
+from ..numbers import NUMBERS
 
-_SMALL = 1e-6  # metres: nearer, a joint has caught up
-_PASSES = 4  # between toe and ankle, until neither accelerates too hard
+_NO_LENGTH = 1e-6  # metres: nearer, a joint has caught up
 _STILL = (0.0, 0.0, 0.0)
 
 
@@ -40,7 +40,7 @@ class _LimitedPlace:
     def go(self, place: Vector, goal: Vector) -> Vector:
         """Go to a place, or to the goal if that is as near as can be seen, and return it."""
         before = self.place
-        if math.dist(place, goal) < _SMALL:
+        if math.dist(place, goal) < _NO_LENGTH:
             place = goal
         if before is not None:
             self.step = place[0] - before[0], place[1] - before[1], place[2] - before[2]
@@ -110,7 +110,7 @@ class LeapLimit:
             return arm
         x, y, z = arms.place[0] + sx, arms.place[1] + sy, arms.place[2] + sz
         length = math.sqrt(x * x + y * y + z * z)
-        if length < _SMALL:
+        if length < _NO_LENGTH:
             return arm
         share = math.sqrt(arm[0] * arm[0] + arm[1] * arm[1] + arm[2] * arm[2]) / length
         return share * x, share * y, share * z
@@ -163,7 +163,7 @@ class LeapLimit:
 def _find_common(a: Vector, b: Vector, most: float) -> Vector:
     """Return what two changes need in common, so that both are at most so long: about the least."""
     x = y = z = 0.0
-    for k in range(_PASSES):
+    for k in range(NUMBERS.leap_passes):
         cx, cy, cz = b if k % 2 else a
         cx, cy, cz = cx + x, cy + y, cz + z
         size = math.sqrt(cx * cx + cy * cy + cz * cz)

@@ -14,14 +14,13 @@ from ...legs.two_bones import pitch_to_height, turn_limb, unfold
 from ...maths.numeric import FLOATS
 from ...maths.rotations.scalar_quat import Quaternion, Vector, between, inv_mul, mul, mul_vec
 from ...motion.margins import MARGINS
+from ..numbers import NUMBERS
 from .contact_lock import ContactLock
 from .knee_limit import KneeLimit
 from .leap_limit import LeapLimit
 
 # the joints that a leg turns, each after its parent: hip, knee, ankle, toe
 LegJoints = tuple[Joint, ...]
-
-_TRIES = 3  # times that a foot is moved less, for a knee that would leap
 
 
 class Tick(NamedTuple):
@@ -177,7 +176,7 @@ class LegSolver:
             calm = leap.go_on(arm)
             limit.state = state
             calmest = self._bend_to(joints, calm, room, spare, tick).knee
-            for _ in range(_TRIES):
+            for _ in range(NUMBERS.knee_tries):
                 share = leap.find_calm_share(bent.knee, calmest, tick.most)
                 x, y, z = ((1.0 - share) * (c - g) for g, c in zip(goal, calm, strict=True))
                 leap.settle(x, y, z)

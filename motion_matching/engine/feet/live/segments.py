@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...maths.numeric import Functions, Number, Number3
 
-_LEAST = 1e-9  # square metres: a shorter segment is a point
+_NO_LENGTH = 1e-9  # square metres: a shorter segment is a point
 
 
 def find_nearest(
@@ -18,7 +18,7 @@ def find_nearest(
     uu, uv = ux * ux + uy * uy + uz * uz, ux * vx + uy * vy + uz * vz
     vv, uw = vx * vx + vy * vy + vz * vz, ux * wx + uy * wy + uz * wz
     vw = vx * wx + vy * wy + vz * wz
-    s = (uv * vw - vv * uw) / of.least(uu * vv - uv * uv, _LEAST)
+    s = (uv * vw - vv * uw) / of.least(uu * vv - uv * uv, _NO_LENGTH)
     s = of.most(of.least(s, 0.0), 1.0)
-    t = of.most(of.least((uv * s + vw) / of.least(vv, _LEAST), 0.0), 1.0)
-    return of.most(of.least((uv * t - uw) / of.least(uu, _LEAST), 0.0), 1.0), t
+    t = of.most(of.least((uv * s + vw) / of.least(vv, _NO_LENGTH), 0.0), 1.0)
+    return of.most(of.least((uv * t - uw) / of.least(uu, _NO_LENGTH), 0.0), 1.0), t

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from ...maths.rotations.scalar_quat import Vector
 from ...maths.springs import spring
-from ..foot_rules import RULES
+from ..numbers import NUMBERS
 
 Offset = tuple[float, float]
 
@@ -68,9 +68,13 @@ class Stepping:
             self.offset = _NONE
             return False
         self.offset = _average(offsets)
-        if self._pause < RULES.pause:
+        if self._pause < NUMBERS.step_pause:
             return False
-        far = RULES.off if self._stood < RULES.settles else RULES.later_off
+        far = (
+            NUMBERS.stance_off
+            if self._stood < NUMBERS.settling_seconds
+            else NUMBERS.later_stance_off
+        )
         foot = _find_farthest(offsets, others, far)
         if foot >= 0:
             self._begin(foot, toes[foot], plants[foot], _shorten(others[foot]))
@@ -81,7 +85,9 @@ class Stepping:
         self.foot, self._age, self._start = foot, 0.0, plant
         self._targets[foot], self._shifts[foot] = shift, (*shift, 0.0, 0.0)
         away = math.hypot(toe[0] + shift[0] - plant[0], toe[1] + shift[1] - plant[1])
-        self._lift = min(RULES.low + RULES.steep * away, RULES.high)
+        self._lift = min(
+            NUMBERS.least_step_height + NUMBERS.step_steepness * away, NUMBERS.greatest_step_height
+        )
 
     def place(self, foot: int, toe: Vector, dt: float) -> Vector:
         """Return where a toe is that the motion has elsewhere, a tick later.
@@ -90,15 +96,15 @@ class Stepping:
         """
         (sx, sy, ux, uy), (wx, wy) = self._shifts[foot], self._targets[foot]
         (sx, ux), (sy, uy) = (
-            spring(sx, ux, wx, RULES.follow, dt),
-            spring(sy, uy, wy, RULES.follow, dt),
+            spring(sx, ux, wx, NUMBERS.follow_halflife, dt),
+            spring(sy, uy, wy, NUMBERS.follow_halflife, dt),
         )
         self._shifts[foot] = sx, sy, ux, uy
         x, y, z = toe[0] + sx, toe[1] + sy, toe[2]
         if foot != self.foot:
             return x, y, z
         self._age += dt
-        share = min(self._age / RULES.step, 1.0)
+        share = min(self._age / NUMBERS.step_seconds, 1.0)
         along = share * share * (3.0 - 2.0 * share)
         up = self._lift * math.sin(math.pi * share) ** 2
         if share > 1.0 - 1e-6:
@@ -112,7 +118,7 @@ def _measure_offset(toe: Vector, plant: Vector | None) -> Offset | None:
 
 
 def _shorten(offset: Offset) -> Offset:
-    share = min(RULES.shift / (math.hypot(*offset) + 1e-9), 1.0)
+    share = min(NUMBERS.landing_off / (math.hypot(*offset) + 1e-9), 1.0)
     return share * offset[0], share * offset[1]
 
 
@@ -133,6 +139,6 @@ def _find_farthest(offsets: Sequence[Offset | None], others: Sequence[Offset], f
     for k, (each, other) in enumerate(zip(offsets, others, strict=True)):
         x, y = each or _NONE
         away, apart = math.hypot(x - other[0], y - other[1]), math.hypot(x, y)
-        if (away > far or apart > RULES.away) and away + apart > most:
+        if (away > far or apart > NUMBERS.toe_off) and away + apart > most:
             result, most = k, away + apart
     return result

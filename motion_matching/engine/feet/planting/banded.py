@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
 
-_LEAST = 1e-9  # weight of each unknown, so that one without a term is 0
+_LEAST_WEIGHT = 1e-9  # weight of each unknown, so that one without a term is 0
 _STENCILS = (1.0,), (-1.0, 1.0), (1.0, -2.0, 1.0)  # of a value, a difference and a second one
 
 
@@ -102,7 +102,7 @@ class BandedSystem:
         distance = matrix.row - matrix.col
         lower = distance >= 0
         bands[distance[lower], matrix.col[lower]] = matrix.data[lower]
-        bands[0] += _LEAST
+        bands[0] += _LEAST_WEIGHT
         self._factor = cholesky_banded(bands, True, lower=True, check_finite=False)
 
     def solve(self, forces: np.ndarray | float = 0.0) -> np.ndarray:

@@ -13,7 +13,7 @@ from ...legs.legs import LegGeometry
 from ..contact_ranges import ContactRange
 from .banded import Quantity
 
-_SHORT = 1e-3  # metres: a shorter foot has no attitude that could be told from its ankle
+_NO_LENGTH = 1e-3  # metres: a shorter foot has no attitude that could be told from its ankle
 
 
 class ToeMotion(NamedTuple):
@@ -101,7 +101,7 @@ class FootTrack:
     @property
     def size(self) -> np.ndarray:
         """The length (T,) of the arm, at least that of a foot that can pitch."""
-        return np.maximum(np.linalg.norm(self.arm, axis=-1), _SHORT)
+        return np.maximum(np.linalg.norm(self.arm, axis=-1), _NO_LENGTH)
 
     @property
     def has_ankle(self) -> bool:

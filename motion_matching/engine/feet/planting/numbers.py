@@ -16,7 +16,6 @@ class FeetNumbers:
     """
 
     # tasks
-    low: float = tune(0.025, "m", "MANN: up to this height a toe that moves is a sliding foot")
     near: float = tune(3.0, "1", "near the ground a toe moves as in the data first")
     free: float = tune(
         0.05, "1", "high above the ground only the end of a step counts, not its pace"
@@ -71,6 +70,7 @@ class FeetNumbers:
     last: int = tune(100, "1", "of later rounds, after which most limits are kept to 0.2 mm")
     accuracy: float = tune(2e-4, "m", "below what can be seen")
     window: float = tune(12.0, "s", "of a take that are solved at once, to keep memory small")
+    looks_to_edge: int = tune(33, "1", "at the ground on a plant's way: by eye")
     ahead: float = tune(1.5, "s", "two steps that a window looks beyond its end")
 
 

@@ -16,14 +16,12 @@ from ...maths.numeric import ARRAYS, join, split
 from ...maths.rotations import quat
 from ...skeleton.skeleton import Skeleton
 from ..contact_ranges import ContactRange, build_contact_mask
+from ..numbers import NUMBERS as FEET
 from .feet_plan import Feet, FeetPlan, FootTrack, ToeMotion
 from .heels import compute_pitches, find_level_axes
-from .numbers import NUMBERS
 from .placement import FeetPlacement
 from .sides import measure_sides
 from .solver import solve
-
-_AT_ONCE = 1024  # frames: those of a long take would fill the memory
 
 
 def plant_feet(poses: np.ndarray, skeleton: Skeleton, plan: FeetPlan) -> np.ndarray:
@@ -66,8 +64,8 @@ def _compute_world(poses: np.ndarray, parents: np.ndarray) -> tuple[np.ndarray, 
     """Return rotations (T, B, 4) and positions (T, B, 3) of poses (T, 7, B)."""
     count, _, bones = poses.shape
     rotations, positions = np.empty((count, bones, 4)), np.empty((count, bones, 3))
-    for first in range(0, count, _AT_ONCE):
-        part = slice(first, first + _AT_ONCE)
+    for first in range(0, count, FEET.frames_at_once):
+        part = slice(first, first + FEET.frames_at_once)
         local = poses[part].transpose(0, 2, 1)
         turns = quat.normalize(local[..., 3:])
         rotations[part], positions[part] = quat.fk(turns, local[..., :3], parents)
@@ -246,7 +244,9 @@ def _place_plants(
         chosen = start if begins and r.point is None else r.point
         places[frames] = np.median(stand[frames], axis=0) if chosen is None else chosen
         firm[frames] = chosen is not None or r in plan.firm
-        raised[frames] = np.clip(np.median(heights[frames]) - leg.toe_height, 0.0, NUMBERS.low)
+        raised[frames] = np.clip(
+            np.median(heights[frames]) - leg.toe_height, 0.0, FEET.sliding_height
+        )
     if start is not None and not firm[0]:
         places[0], firm[0] = start, True
     return places, firm, raised

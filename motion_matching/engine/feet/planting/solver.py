@@ -14,6 +14,7 @@ import numpy as np
 
 from ...ground.ground import compute_step_heights, is_flat
 from ...maths.along_time import find_runs
+from ..numbers import NUMBERS as FEET
 from .banded import BandedSystem, gather_rows
 from .feet_plan import Feet
 from .limits import LIMITS, Bound, find_longest
@@ -22,7 +23,6 @@ from .placement import FeetPlacement
 from .tasks import TASKS
 
 _SPAN = 3  # frames of the window before that tell where feet are, and how fast and how they turn
-_LOOKS = 33  # at the ground between where a plant is to stand and where it would go
 
 
 def solve(feet: Feet) -> FeetPlacement:
@@ -53,7 +53,7 @@ def _hold_plants(toe: np.ndarray, planted: np.ndarray, fps: float) -> None:
             plant = toe[first : last + 1]
             # one that is drawn along as it leaves the ground stands until then, a long one for long
             slow = NUMBERS.kept * max((last - first) / fps, 1.0)
-            most = NUMBERS.low if creeps.all() else min(slow, NUMBERS.low)
+            most = FEET.sliding_height if creeps.all() else min(slow, FEET.sliding_height)
             if np.ptp(plant, axis=0).max() < most:
                 plant[:] = np.median(plant, axis=0)
 
@@ -107,15 +107,17 @@ def _keep_on_steps(feet: Feet, near: FeetPlacement) -> Feet:
     kept = []
     for foot, toe, floor in zip(feet.feet, near.toes, near.floors, strict=True):
         firm, stand = foot.firm.copy(), foot.stand.copy()
-        leaves = np.abs(floor - compute_step_heights(ground, stand, feet.bodies)) > NUMBERS.low
+        leaves = (
+            np.abs(floor - compute_step_heights(ground, stand, feet.bodies)) > FEET.sliding_height
+        )
         for start, stop in find_runs(foot.planted):
             if leaves[start:stop].any() and not firm[start:stop].any():
                 at = start + int(np.argmax(leaves[start:stop]))
-                way = np.linspace(stand[at], toe[at, :2], _LOOKS)
+                way = np.linspace(stand[at], toe[at, :2], NUMBERS.looks_to_edge)
                 heights = compute_step_heights(
-                    ground, way, np.repeat(feet.bodies[at][None], _LOOKS, axis=0)
+                    ground, way, np.repeat(feet.bodies[at][None], NUMBERS.looks_to_edge, axis=0)
                 )
-                last = np.flatnonzero(np.abs(heights - heights[0]) <= NUMBERS.low)[-1]
+                last = np.flatnonzero(np.abs(heights - heights[0]) <= FEET.sliding_height)[-1]
                 # limits are kept to less than that: a toe right at an edge would be over it
                 length = float(np.linalg.norm(way[last] - way[0]))
                 back = min(NUMBERS.kept / max(length, NUMBERS.kept), 1.0)

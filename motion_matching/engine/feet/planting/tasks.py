@@ -10,6 +10,7 @@ from ...maths.along_time import count_frames_to
 from ...maths.easing import smoothstep
 from ...motion.margins import MARGINS
 from ..live.contact_lock import compute_lift_share
+from ..numbers import NUMBERS as FEET
 from .banded import BandedSystem, Quantity
 from .feet_plan import Feet, FootTrack
 from .numbers import NUMBERS
@@ -49,7 +50,7 @@ class Pace:
 def _measure_lowness(foot: FootTrack) -> np.ndarray:
     """Return how near (T,) a toe is to the ground: 1 where it stands, 0 at `low` above that."""
     above = np.maximum(foot.above, foot.heights - foot.leg.toe_height)
-    return np.clip(2.0 - 2.0 ** (np.maximum(above, 0.0) / NUMBERS.low), 0.0, 1.0)
+    return np.clip(2.0 - 2.0 ** (np.maximum(above, 0.0) / FEET.sliding_height), 0.0, 1.0)
 
 
 class Places:

@@ -5,30 +5,25 @@ Where no clip leads from one gait to another, no chain of neighbours does.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 
 import numpy as np
 
 from ...database.database import Database
 from ...facts.avoided_postures import find_odd_frames
+from ..numbers import NUMBERS
 from .neighbours import Neighbours
 from .states import MotionStates
 from .tasks import TaskGoal
 
 STANDING, WALKING, RUNNING = range(3)
-# seconds within which a state that leads to a gait counts as of it
-_GAIT_LEAD_SECONDS = {STANDING: 1.0, WALKING: 0.2, RUNNING: 0.5}
-# seconds before the end of a clip without neighbours, if that leaves so large a share of the states
-_END_SECONDS, _ENOUGH_SHARE = 0.25, 0.5
-SLOW, _STEADY = 0.2, 0.5  # m/s and rad/s up to which a character stands
-_STANDING_ANGLE = math.radians(10.0)  # heading beyond which a standing character has to turn
+SLOW = NUMBERS.standing_speed
 
 
 def choose_gait(goal: TaskGoal, walk_to_run: float) -> int:
     """Return the gait of a goal, running from a speed on."""
     # states of standing are so many and so similar that no neighbour leads away from them
-    if goal.speed < SLOW and abs(goal.direction) < _STANDING_ANGLE:
+    if goal.speed < SLOW and abs(goal.direction) < NUMBERS.standing_angle:
         return STANDING
     return RUNNING if goal.speed > walk_to_run else WALKING
 
@@ -37,11 +32,11 @@ def classify_gaits(database: Database) -> tuple[np.ndarray, np.ndarray]:
     """Return the gait of each frame (N,), and masks (3, N) of frames that soon lead to each."""
     motion, ranges = database.root_motion, database.range_of_frame
     speed = np.hypot(motion[:, 0], motion[:, 1])
-    goes = (speed > SLOW) | (np.abs(motion[:, 2]) > _STEADY)
+    goes = (speed > SLOW) | (np.abs(motion[:, 2]) > NUMBERS.standing_turn)
     gait = np.where(speed > database.walk_to_run, RUNNING, np.where(goes, WALKING, STANDING))
     own = gait == np.arange(3)[:, None]
     masks = own.copy()
-    for number, seconds in _GAIT_LEAD_SECONDS.items():
+    for number, seconds in enumerate(NUMBERS.gait_leads):
         for later in range(1, round(seconds * database.fps) + 1):
             masks[number, :-later] |= own[number, later:] & (ranges[later:] == ranges[:-later])
     return gait, masks
@@ -57,7 +52,7 @@ def find_gait_states(
     others of the gait can take the place of are left out, too.
     """
     masks = classify_gaits(database)[1][:, states.frames]
-    lasting = masks & states.find_lasting(database, round(_END_SECONDS * states.fps))
+    lasting = masks & states.find_lasting(database, round(NUMBERS.clip_end * states.fps))
     masks = _reduce(masks, lasting)
     return (
         masks
@@ -68,13 +63,13 @@ def find_gait_states(
 
 def _reduce(masks: np.ndarray, fewer: np.ndarray) -> np.ndarray:
     """Return fewer states (3, S), where these are enough of those of a gait (3, S)."""
-    enough = fewer.sum(axis=1) > _ENOUGH_SHARE * masks.sum(axis=1)
+    enough = fewer.sum(axis=1) > NUMBERS.enough_share * masks.sum(axis=1)
     return np.where(enough[:, None], fewer, masks)
 
 
 def find_played_chains(database: Database, states: MotionStates) -> np.ndarray:
     """Return the chain (S,) of each state, without the ends of clips, which are none's."""
-    lasting = states.find_lasting(database, round(_END_SECONDS * states.fps))
+    lasting = states.find_lasting(database, round(NUMBERS.clip_end * states.fps))
     return np.where(lasting, states.compute_chains(database), -1 - np.arange(len(states)))
 
 

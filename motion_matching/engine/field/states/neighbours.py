@@ -12,15 +12,16 @@ from ...body.rig import Roles
 from ...database.database import Database
 from ...maths.kd_order import kd_order
 from ...skeleton.skeleton import Skeleton
+from ..numbers import NUMBERS
 from .states import MotionStates, compute_root_step
 
-_RATE = 30.0  # velocities count in metres per 1/30 s at any frame rate
-_POSITIONS = 0.8  # weight of all positions relative to velocities
-_HIPS, _SPINE, _CHEST, _BEYOND = 0.3, 0.1, 0.5, 0.01
-_LEG = {"thigh": 0.2, "shin": 0.5, "foot": 1.0, "toe": 1.0}
-_REACH = 4  # bones from the chest to a hand or past the head; fingers do not matter
-_ROOT_VELOCITY, _TURN = 4.0, 1.0  # weight; weight times lever in metres
-_CHUNK = 2048  # states whose features are computed together
+_GIVEN_RATE = 30.0  # velocities count in metres per 1/30 s at any frame rate
+_LEG = {
+    "thigh": NUMBERS.thigh_weight,
+    "shin": NUMBERS.shin_weight,
+    "foot": NUMBERS.foot_weight,
+    "toe": NUMBERS.foot_weight,
+}
 _SMALLEST = 1e-12  # m², so that a state at distance zero has a weight
 # a rotation matrix among 4 x 4 zeros, row by row, of a unit quaternion's products ww wi wj wk, ...
 _OF_PRODUCTS = np.pad(
@@ -75,7 +76,14 @@ class Metric:
         """Return the same weights with each pose's positions, and the root's velocity and turn."""
         positions = compute_position_weights(database.skeleton, database.roles)
         moving = (positions > 0).astype(np.float32)
-        return cls(database.skeleton, database.fps, positions, moving, _ROOT_VELOCITY, _TURN)
+        return cls(
+            database.skeleton,
+            database.fps,
+            positions,
+            moving,
+            NUMBERS.root_velocity_weight,
+            NUMBERS.turn_lever,
+        )
 
     def compute_features(self, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
         """Return features (Q, F), three per term, of states (Q, 7, B) with bone 0 at the origin."""
@@ -86,7 +94,7 @@ class Metric:
         np.subtract(joints.take(to, axis=1), joints.take(away_from, axis=1), out=terms[:, :counted])
         terms[:, :counted] *= weights
         if by_root:
-            step, rate = compute_root_step(velocities).T, self.fps / _RATE
+            step, rate = compute_root_step(velocities).T, self.fps / _GIVEN_RATE
             np.multiply(step[:2], self.root_velocity * rate, out=terms[:2, counted])
             np.multiply(step[2], self.turn * rate, out=terms[0, counted + 1])
         return terms.transpose(2, 1, 0).reshape(len(poses), -1)
@@ -96,9 +104,9 @@ class Metric:
     ) -> np.ndarray:
         """Return features (S, F) of a field's own states; `check_cancelled` may raise to stop."""
         parts = []
-        for start in range(0, len(states), _CHUNK):
+        for start in range(0, len(states), NUMBERS.states_at_once):
             check_cancelled()
-            part = slice(start, start + _CHUNK)
+            part = slice(start, start + NUMBERS.states_at_once)
             parts.append(self.compute_features(states.poses[part], states.velocities[part]))
         return np.concatenate(parts)
 
@@ -133,8 +141,8 @@ class Metric:
 
         Positions are measured from bone 0 at the origin, motions from before to after the tick.
         """
-        positions = self.positions[self._bones] * _POSITIONS
-        velocities = self.velocities[self._bones] * (self.fps / _RATE)
+        positions = self.positions[self._bones] * NUMBERS.position_weight
+        velocities = self.velocities[self._bones] * (self.fps / _GIVEN_RATE)
         placed, moving = np.flatnonzero(positions > 0), np.flatnonzero(velocities > 0)
         to = np.concatenate([2 * placed, 2 * moving + 1])
         away_from = np.concatenate([np.zeros_like(placed), 2 * moving])
@@ -180,13 +188,13 @@ def compute_position_weights(skeleton: Skeleton, roles: Roles) -> np.ndarray:
     weights = np.zeros(skeleton.bone_count, np.float32)
     for bone in range(skeleton.bone_count):
         above = skeleton.get_ancestors(bone)
-        if roles.spine in above and above.index(roles.spine) < _REACH:
-            weights[bone] = _BEYOND
+        if roles.spine in above and above.index(roles.spine) < NUMBERS.arm_bones:
+            weights[bone] = NUMBERS.beyond_chest_weight
     for bone in skeleton.get_ancestors(roles.spine):
         if roles.hips in skeleton.get_ancestors(bone):
-            weights[bone] = _SPINE
-    weights[roles.spine] = _CHEST
-    weights[roles.hips] = _HIPS
+            weights[bone] = NUMBERS.spine_weight
+    weights[roles.spine] = NUMBERS.chest_weight
+    weights[roles.hips] = NUMBERS.hips_weight
     for leg in roles.legs:
         for part, weight in _LEG.items():
             weights[getattr(leg, part)] = weight
@@ -218,13 +226,6 @@ class Neighbours:
     their mean, which is faster. Use it from one thread at a time: queries share work arrays.
     """
 
-    _WIDER = 1.5  # times k: states considered to find those of different stretches
-    _SUMS = 8  # sums of terms in which bounds are measured
-    _BLOCK, _GROUP = 16, 256  # states in a block, and in the groups that are halved into blocks
-    _SEEDS = 64  # states beyond 2 k that give the first bound
-    _BATCH = 16  # queries searched around one mean
-    # distances for a batch; queries that need more differ too much and are searched one by one
-    _MAX_PAIRS = 30_000
     _ROUNDING = 1e-5  # relative error of sums in another order
 
     def __init__(
@@ -247,12 +248,14 @@ class Neighbours:
         # components before terms, so that one row is one read
         terms = np.ascontiguousarray(some.reshape(len(some), -1, 3).transpose(0, 2, 1))
         self._count = len(terms)
-        self._signs = _choose_sum_signs(terms, self._SUMS)
+        self._signs = _choose_sum_signs(terms, NUMBERS.bound_sums)
         sums = terms @ self._signs
-        self._states = _order_in_blocks(sums.reshape(self._count, -1), self._GROUP, self._BLOCK)
-        self._rows = np.arange(len(self._states)).reshape(-1, self._BLOCK)
+        self._states = _order_in_blocks(
+            sums.reshape(self._count, -1), NUMBERS.group_states, NUMBERS.block_states
+        )
+        self._rows = np.arange(len(self._states)).reshape(-1, NUMBERS.block_states)
         self._whole, self._sums = terms[self._states], sums[self._states]
-        blocks = self._sums.reshape(-1, self._BLOCK, *sums.shape[1:])
+        blocks = self._sums.reshape(-1, NUMBERS.block_states, *sums.shape[1:])
         middles = blocks.mean(axis=1)
         self._center_distances = _sum_lengths(blocks - middles[:, None])
         self._radii = self._center_distances.max(axis=1)
@@ -278,8 +281,8 @@ class Neighbours:
         count, k = len(features), min(k, self._count)
         queries = features.reshape(count, -1, 3).transpose(0, 2, 1).astype(np.float32, order="C")
         indices, distances = np.empty((count, k), np.intp), np.empty((count, k), np.float32)
-        for start in range(0, count, self._BATCH):
-            part = slice(start, start + self._BATCH)
+        for start in range(0, count, NUMBERS.queries_at_once):
+            part = slice(start, start + NUMBERS.queries_at_once)
             self._fill_nearest(queries[part], apart, indices[part], distances[part])
         return indices if self._ids is None else self._ids.take(indices), distances
 
@@ -295,7 +298,7 @@ class Neighbours:
         self, query: np.ndarray, k: int, apart: bool
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return states (k,) and distances (k,) for one query (3, terms)."""
-        wide = min(int(self._WIDER * k), self._count) if apart else k
+        wide = min(int(NUMBERS.wider_times * k), self._count) if apart else k
         sums = query @ self._signs
         away = self._measure_to_centers(sums)
         blocks = self._find_nearest_blocks(away, wide)
@@ -337,7 +340,7 @@ class Neighbours:
         nearest = states[_find_smallest(from_middle, 2 * k)]
         reach = self._bound_reach(nearest, queries, k) * (1 + self._ROUNDING)
         query, state = np.nonzero(from_middle <= (reach + aside * (1 + self._ROUNDING))[:, None])
-        if len(query) > self._MAX_PAIRS:
+        if len(query) > NUMBERS.most_pairs:
             return False
         query_sums = (queries @ self._signs).take(query, axis=0)
         near = _sum_lengths(self._sums.take(rows.take(state), axis=0) - query_sums)
@@ -362,7 +365,7 @@ class Neighbours:
 
     def _find_nearest_blocks(self, away: np.ndarray, k: int) -> np.ndarray:
         """Return the blocks with the nearest centers, with at least 2 k states."""
-        return _find_smallest(away, (2 * k + self._SEEDS) // self._BLOCK + 1)
+        return _find_smallest(away, (2 * k + NUMBERS.bound_seeds) // NUMBERS.block_states + 1)
 
     def _bound_reach(self, seeds: np.ndarray, queries: np.ndarray, k: int) -> np.ndarray:
         """Return an upper bound (Q,) of the distances of each query's k nearest, by some states."""

@@ -10,9 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from ...maths.rotations import component_quat
+from ..numbers import NUMBERS
 
 # cosine of half the angle between rotations above which a line is as exact as an arc
-_ALIKE = np.float32(0.9999)
+_ALIKE = np.float32(NUMBERS.alike_cosine)
 
 
 def add_joints(pose: np.ndarray, velocity: np.ndarray) -> np.ndarray:

@@ -11,9 +11,8 @@ import numpy as np
 from ...database.database import Database
 from ...errors import DatabaseError
 from ...maths.rotations import quat
+from ..numbers import NUMBERS
 from . import poses as algebra
-
-_CHUNK = 2048  # frames whose velocities are found together
 
 
 @dataclass(frozen=True)
@@ -120,9 +119,9 @@ def _compute_velocities(
     """Return velocities (N, 7, B) from every frame to its successor; arbitrary if it has none."""
     after = np.maximum(database.successors, 0)
     steps = np.empty_like(local)
-    for start in range(0, len(local), _CHUNK):
+    for start in range(0, len(local), NUMBERS.states_at_once):
         check_cancelled()
-        part = slice(start, start + _CHUNK)
+        part = slice(start, start + NUMBERS.states_at_once)
         steps[part] = algebra.subtract_joints(local[after[part]], local[part])
     root = database.root_motion / database.fps
     steps[:, :2, 0] = root[:, :2]

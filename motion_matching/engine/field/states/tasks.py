@@ -18,6 +18,7 @@ from ...errors import SettingsError
 from ...maths.planar import wrap
 from ...performance.settings import LARGEST_SPEED
 from ...settings import is_number
+from ..numbers import NUMBERS
 
 ANY = ""  # the task without a tag, which every value function has
 TASK_NAMES: tuple[str, ...] = ("direction", "speed")
@@ -188,4 +189,4 @@ def make_tasks(
 
 def space_speeds(fastest: float) -> tuple[float, ...]:
     """Return five evenly spaced speeds from standing to the fastest, in m/s."""
-    return tuple(np.linspace(0.0, fastest, 5).round(3).tolist())
+    return tuple(np.linspace(0.0, fastest, NUMBERS.speed_count).round(3).tolist())

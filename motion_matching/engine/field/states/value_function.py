@@ -19,6 +19,7 @@ from ...database.database import Database
 from ...errors import DatabaseError, SettingsError
 from ...files import array_files, json_files
 from ...files.json_files import EntryError, expect_flag, expect_number, expect_whole_number
+from ..numbers import NUMBERS
 from .neighbours import Metric
 from .states import MotionStates
 from .tasks import TaskGoal, Tasks, tasks_from_dict
@@ -26,7 +27,6 @@ from .tasks import TaskGoal, Tasks, tasks_from_dict
 FORMAT = "motion-matching field"
 VERSION = 5
 _ROUNDING = 2e-4  # by which measures of the same data may differ
-_TICK = 0.1  # seconds: weight of the root's velocity in a measure
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +69,7 @@ def _compute_measures(database: Database) -> np.ndarray:
     """Return four sums per frame (4 N,) of the local pose and root velocity, weighted by waves."""
     local = np.asarray(database.poses)[:, :, 1:]  # bone 0 is where the character stood
     # q and -q are the same rotation
-    parts = local[:, :3], np.abs(local[:, 3:]), _TICK * database.root_motion
+    parts = local[:, :3], np.abs(local[:, 3:]), NUMBERS.measured_seconds * database.root_motion
     rows = [part.reshape(len(part), -1) for part in parts]
     phase = np.arange(sum(row.shape[1] for row in rows)) ** 2
     waves = np.cos(np.outer(phase, np.sqrt([1.0, 2.0, 3.0, 5.0]))).astype(np.float32)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ...settings import check, describe
 
-_RATE = 30.0  # ticks per second that `discount` and `sweeps` are given for
+_GIVEN_RATE = 30.0  # ticks per second that `discount` and `sweeps` are given for
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,11 @@ class TrainingSettings:
 
     def compute_tick_discount(self, fps: float) -> float:
         """Return how much a tick counts relative to the one before it, at a frame rate."""
-        return float(self.discount ** (_RATE / fps))
+        return float(self.discount ** (_GIVEN_RATE / fps))
 
     def compute_sweeps(self, fps: float) -> int:
         """Return the number of sweeps at a frame rate, each looking one tick further ahead."""
-        return max(round(self.sweeps * fps / _RATE), 1)
+        return max(round(self.sweeps * fps / _GIVEN_RATE), 1)
 
 
 # from quick to good: settings of the training and number of directions

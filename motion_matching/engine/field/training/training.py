@@ -21,6 +21,7 @@ from ...files import array_files
 from ...progress import ReportProgress, ReportShare, ignore_progress
 from ..integration import compute_action_weights, integrate
 from ..method import compute_pace
+from ..numbers import NUMBERS
 from ..states import value_function as value_functions
 from ..states.gaits import build_neighbours, classify_gaits, find_gait_states
 from ..states.neighbours import Metric, Neighbours, compute_similarity_weights
@@ -29,9 +30,6 @@ from ..states.tasks import Tasks
 from ..states.value_function import DataFingerprint, ValueFunction
 from .quality import TrainingSettings
 from .value_iteration import Residual, Transitions, ValueIteration
-
-_BATCH = 16  # states whose actions are computed together
-_TABLES_SHARE = 0.8  # share of the time, for progress
 
 
 class Training:
@@ -98,7 +96,7 @@ class Training:
         """The share done, 0 to 1."""
         tables = self._filled / len(self._trained)
         sweeps = 1.0 if self.is_finished else len(self._residuals) / self.sweeps
-        return _TABLES_SHARE * tables + (1 - _TABLES_SHARE) * sweeps
+        return NUMBERS.tables_share * tables + (1 - NUMBERS.tables_share) * sweeps
 
     @property
     def is_finished(self) -> bool:
@@ -192,7 +190,9 @@ class Training:
         fields = self._build_fields(features, check_cancelled)
         while self._filled < len(self._trained):
             check_cancelled()
-            part = np.arange(self._filled, min(self._filled + _BATCH, len(self._trained)))
+            part = np.arange(
+                self._filled, min(self._filled + NUMBERS.trained_at_once, len(self._trained))
+            )
             for number, neighbours in enumerate(fields):
                 if (own := part[self._gait[self._trained[part]] == number]).size:
                     self._fill_rows(neighbours, features, own)

@@ -17,9 +17,8 @@ import numpy as np
 from scipy import sparse
 
 from ...progress import ReportShare, ignore_progress
+from ..numbers import NUMBERS
 from ..states.tasks import Tasks
-
-_BLOCK = 1024  # states
 
 
 class Transitions(NamedTuple):
@@ -73,9 +72,9 @@ class ValueIteration:
             self.values[:] = values.reshape(shape)
         self.residuals = list(residuals or [])
         self._blocks = []
-        for start in range(0, len(transitions.indices), _BLOCK):
+        for start in range(0, len(transitions.indices), NUMBERS.values_at_once):
             check_cancelled()
-            part = Transitions(*(a[start : start + _BLOCK] for a in transitions))
+            part = Transitions(*(a[start : start + NUMBERS.values_at_once] for a in transitions))
             own = tagged if trained is None else tagged[trained]
             started = own[start : start + len(part.indices)]
             self._blocks.append(_Block(part, tagged, started, tasks, discount))
@@ -116,8 +115,9 @@ class ValueIteration:
 def _measure_change(before: np.ndarray, after: np.ndarray) -> Residual:
     """Return the change between values (N, ...), block by block: there may be gigabytes of them."""
     parts = []
-    for start in range(0, len(after), _BLOCK):
-        change = np.abs(after[start : start + _BLOCK] - before[start : start + _BLOCK])
+    for start in range(0, len(after), NUMBERS.values_at_once):
+        part = slice(start, start + NUMBERS.values_at_once)
+        change = np.abs(after[part] - before[part])
         parts.append((change.min(), change.max(), change.sum(dtype=np.float64)))
     least, most, total = np.array(parts, np.float64).T
     return Residual(float(least.min()), float(most.max()), float(total.sum() / after.size))
