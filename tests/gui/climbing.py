@@ -101,7 +101,7 @@ def preview_ground():
     bpy.context.scene.frame_set(110)
     event("MOUSEMOVE", "NOTHING")
     climbing = yield from take_screenshot()
-    assert alive().source_preview.shown.ground.told.startswith("stairs: 17 cm a step")
+    assert alive().source_preview.shown.ground.told.startswith("stairs: 17.5 cm a step")
     yield from keep_picture("ground.xwd")
     source = settings.sources[settings.source_index]
     source.ground = "LEVEL"

@@ -210,7 +210,7 @@ def describe_climb(ground: OwnGround, hips: np.ndarray) -> str:
         return f"a rise, {far}"
     if np.median(tilts * np.sign(steps)) > NUMBERS.lying * slope:
         return f"a slope of {np.degrees(slope):.0f}°, {far}"
-    return f"stairs: {100.0 * np.median(np.abs(steps)):.0f} cm a step, {far}"
+    return f"stairs: {100.0 * np.median(np.abs(steps)):.3g} cm a step, {far}"
 
 
 def _list_steps(ground: OwnGround) -> tuple[np.ndarray, np.ndarray]:

@@ -61,7 +61,7 @@ def test_a_command_and_a_script_build_on_an_object_alike(folder: Path) -> None:
             ground=api.GroundObject(folder / "set.blend", f"Ground of {CLIP}"),
         ),
     ]
-    with pytest.warns(UserWarning, match="climbs stairs: 18 cm a step"):
+    with pytest.warns(UserWarning, match="climbs stairs: 17.5 cm a step"):
         again = api.build(sources)
     np.testing.assert_array_equal(again.ground, given.ground)
     np.testing.assert_array_equal(again.poses, given.poses)

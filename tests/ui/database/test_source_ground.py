@@ -117,10 +117,10 @@ def read_panel(obj, monkeypatch):
 def test_the_panel_says_in_a_line_what_is_climbed(obj, monkeypatch):
     assert not any("cm a step" in text for text in read_panel(obj, monkeypatch))
     ops.preview_source()
-    assert "Stairs: 17 cm a step, 1.2 m up" in read_panel(obj, monkeypatch)
+    assert "Stairs: 17.5 cm a step, 1.2 m up" in read_panel(obj, monkeypatch)
     ops.stop_preview()
     get_database(obj)
-    assert "Stairs: 17 cm a step, 1.2 m up" in read_panel(obj, monkeypatch)
+    assert "Stairs: 17.5 cm a step, 1.2 m up" in read_panel(obj, monkeypatch)
     obj.motion_matching.sources[obj.motion_matching.source_index].ground = "LEVEL"
     assert refresh(obj).kind == "stale"
     assert not any("cm a step" in text for text in read_panel(obj, monkeypatch))
