@@ -64,7 +64,7 @@ def recover_after(load):
     yield from recorded(live, 40)
     load()
     yield 1.0
-    yield from check_ended(live, before, "file", "can be recovered")
+    yield from check_ended(live, before, "file", "recover the recording")
     assert len(alive().interrupted) == 1
     if "Performer" not in bpy.data.objects:
         call(bpy.ops.wm.open_mainfile, filepath=FILE)

@@ -98,7 +98,7 @@ def change_keys():
     own, _ = keymaps.iterate_shortcuts(start)  # Blender may have made the items anew
     bpy.context.window_manager.keyconfigs.user.keymaps["3D View"].keymap_items.remove(own)
     yield 0.3
-    assert describe().startswith("F9 starts"), describe()
+    assert describe().startswith("F9: start"), describe()
     tap("F9")
     yield from until(lambda: alive().live)
     tap("ESC")
