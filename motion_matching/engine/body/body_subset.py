@@ -109,7 +109,7 @@ def _is_end_leaf(skeleton: Skeleton, bone: int) -> bool:
 
 
 def _find_outer_leaves(skeleton: Skeleton, always: Sequence[int]) -> list[int]:
-    """Return all bones but leaves that lie within a sibling's segment, as twist bones do."""
+    """Return all bones except leaves within a sibling's segment, such as twist bones."""
     return [
         bone
         for bone in range(skeleton.bone_count)

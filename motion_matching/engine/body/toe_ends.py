@@ -153,7 +153,7 @@ def list_toe_ends(skeleton: Skeleton) -> dict[str, tuple[int, int]]:
 
 
 def remove_toe_ends(clip: Clip) -> Clip:
-    """Return the clip without the bones that `add_toe_ends` has added, as its source was."""
+    """Undo `add_toe_ends`: return the clip without the added bones."""
     skeleton, added = clip.skeleton, len(list_toe_ends(clip.skeleton))
     if not added:
         return clip

@@ -116,7 +116,7 @@ def _stack_component_first(*arrays: np.ndarray) -> np.ndarray:
 
 
 def _compute_velocities(table: MotionTable) -> np.ndarray:
-    """Return linear and angular velocities (N, 6, B); loops close, but for the simulation bone."""
+    """Return linear and angular velocities (N, 6, B); loops close, except the simulation bone."""
     linear = differentiate(table.positions, table)
     angular = compute_angular_velocity(table.rotations, table)
     linear[:, 0] = differentiate(table.positions[:, 0], table, cyclic=False)

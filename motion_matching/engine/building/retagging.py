@@ -110,7 +110,7 @@ def change_tags(
     limits: np.ndarray,
     settings: dict[str, Any],
 ) -> Database:
-    """Return the same motion with other tags, and with all results that do not depend on tags."""
+    """Return the same motion with other tags, and the results that do not depend on tags."""
     result = database.with_tags(bits, names, bias, limits, settings)
     result.keep(database, _WHATEVER_TAGS)
     if np.array_equal(result.playable, database.playable):

@@ -379,7 +379,7 @@ class Director:
         return Directed(take, shot, plan, closed, guide, report)
 
     def _play_freely(self, shot: Shot, guide: Guide, plan: ShotPlan, closed: Closed) -> Take:
-        """Return the take of a closed plan in the poses asked for; its feet are not planted."""
+        """Return the take of a closed plan in the requested poses; its feet are not planted."""
         desired = guide.way * [self.footage.size, self.footage.size, 1.0]
         take = play(self.footage, shot, plan, closed, self.settings, desired)
         marks = pose_hips(shot).marks

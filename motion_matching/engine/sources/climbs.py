@@ -33,7 +33,7 @@ class OwnGround:
     body, and `footing` (F, L), how much higher than that the ground of each foot is.
 
     Between two stances the ground of a foot is on the line between them. `tilts` (F, L) are the
-    angles in radians by which heels are lower, as feet lie along a slope.
+    angles in radians by which heels are lower on a slope.
     """
 
     heights: np.ndarray

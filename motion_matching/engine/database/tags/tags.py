@@ -42,7 +42,7 @@ class TagRange:
 
     @property
     def cost(self) -> float:
-        """Return what is added to the cost of its frames."""
+        """Return the amount added to the cost of its frames."""
         if self.name != PREFER:
             return 0.0
         return PREFERENCE if self.bias is None else self.bias

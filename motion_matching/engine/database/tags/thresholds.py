@@ -26,8 +26,8 @@ class AutoTagSettings:
     """Thresholds between the tags that are proposed from motion.
 
     Every frame is 'idle', 'walk' or 'run' by its speed; 'strafe', 'back', 'turn_left',
-    'turn_right', 'start', 'stop' and, if asked for, 'plant' lie on top of these. A stop is a start
-    in reverse.
+    'turn_right', 'start', 'stop' and, on request, 'plant' lie on top of these. A stop is a start in
+    reverse.
 
     Raises SettingsError for values out of range or out of order.
     """

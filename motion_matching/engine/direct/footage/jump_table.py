@@ -215,9 +215,9 @@ def save_table(table: JumpTable, footage: Footage, path: Path) -> None:
 
 
 def load_table(footage: Footage, path: Path) -> JumpTable | None:
-    """Return the table of footage in a file; None if there is none, or it is of other data.
+    """Return the table of footage in a file; None if it is missing or of other data.
 
-    None, too, if it is damaged: with targets that are no frames, or prices below zero.
+    Also None if it is damaged, with targets that are not frames, or negative prices.
     """
     known = np.frombuffer(compute_key(footage).encode(), np.uint8)
     allowed = _find_targets(footage)

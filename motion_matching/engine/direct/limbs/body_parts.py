@@ -65,7 +65,7 @@ def get_part_places(footage: Footage, part: str) -> np.ndarray:
 
 
 def estimate_carriage(footage: Footage, mark: Mark) -> Carriage:
-    """Return how the data carries a mark's part: as high as asked for, and held if it is held."""
+    """Return how the data carries a mark's part: at the requested height, held if it is held."""
     places = get_part_places(footage, mark.part).astype(np.float64)
     weights = footage.candidates.astype(np.float64)
     wishes = []

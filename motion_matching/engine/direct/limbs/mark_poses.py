@@ -240,7 +240,7 @@ def plant_feet(
 
 
 def _leave_out(foot: ContactRange, start: int, stop: int) -> list[ContactRange]:
-    """Return what remains of a contact before and after some ticks."""
+    """Return the remaining parts of a contact before and after some ticks."""
     parts = (foot.start, min(foot.stop, start)), (max(foot.start, stop), foot.stop)
     if foot.stop <= start or foot.start >= stop:
         return [foot]

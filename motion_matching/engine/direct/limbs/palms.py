@@ -154,7 +154,7 @@ def rate_elbow(poses: np.ndarray, skeleton: Skeleton, mark: Mark, swing: float) 
 
 
 def _get_direction(mark: Mark, count: int) -> np.ndarray:
-    """Return the direction (K, 3) in which the palm of a mark is to face."""
+    """Return the direction (K, 3) that a mark wants its palm to face."""
     assert mark.palm is not None
     return np.tile(quat.normalize_vectors(np.array(mark.palm, float)), (count, 1))
 

@@ -149,7 +149,7 @@ def _blend(
         if tick > begin:
             poses[begin:tick] = inertializer.play(poses[begin:tick])
             begin = tick
-        # at the tick before: what was shown, and what would have led here
+        # at the tick before: the shown frame, and the one that would have led here
         moment = float(plan_ticks[tick - 1])
         source = int(shown.low[tick - 1])
         target = float(plan.frames[at] - (at - moment))

@@ -1,4 +1,4 @@
-"""Search for the frames of a shot: a beam over what is played, where, and facing which way.
+"""Search for the frames of a shot: a beam over frames, places, and headings.
 
 Ten times a second, every state plays on or jumps. After a jump, the rest of the root's velocity
 fades exactly as in play; without that, marks are missed by decimetres.
@@ -77,7 +77,7 @@ class Wanted:
     - `entry` (N,): added to the price of entering a frame
     - `kept`: required jumps by tick: the frame that would come next, and the target
     - `poses`: by tick, the cost of each frame (N,) for differing from the requested pose
-    - `parts`: where hips and limbs are to be
+    - `parts`: wanted places of hips and limbs
     - `most_turned`: upper bound of the heading cost between marks, relative to a deviation that is
       just allowed
     """
@@ -241,7 +241,7 @@ class Beam:
         fit += self._aims.measure_poses(0, allowed)
         if (dislike := self._measure_dislike(0, allowed)) is not None:
             fit += dislike
-        if len(fit) > self.states:  # to sort them all would take longer than a step
+        if len(fit) > self.states:  # sorting all of them would take longer than a step
             some = np.flatnonzero(fit <= np.partition(fit, self.states - 1)[self.states - 1])
             return allowed[some[np.argsort(fit[some], kind="stable")]][: self.states]
         return allowed[np.argsort(fit, kind="stable")]
@@ -329,7 +329,7 @@ class Beam:
         return result
 
     def _find_barred(self, i: int, sources: np.ndarray, options: _Options) -> np.ndarray:
-        """Return which options (O,) of a step are jumps that are forbidden."""
+        """Return which options (O,) of a step are forbidden jumps."""
         result = np.zeros(len(sources), bool)
         for (first, stop), (to_first, to_stop), begin, end in self.wanted.barred:
             if not begin <= i * self.stride < end:

@@ -199,7 +199,7 @@ class Shot:
         yield from sorted((mark.time, mark.gait) for mark in self.marks if mark.gait)
 
     def list_tags(self) -> Iterator[tuple[float, frozenset[str]]]:
-        """Yield each time at which other tags are asked for, and these, in order."""
+        """Yield each time at which the requested tags change, and these, in order."""
         changes = [(mark.time, mark.tags) for mark in self.marks if mark.tags is not None]
         for time, tags in sorted(changes):
             yield time, frozenset(tags)

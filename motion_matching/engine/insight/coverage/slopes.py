@@ -78,7 +78,7 @@ def suggest_captures(
 ) -> list[str]:
     """Suggest what to capture on slopes for some gaits, a sentence each.
 
-    Without any slope in the data there is none, unless the scene's ground rises by `rise` metres.
+    Data without slopes gives none, unless the scene's ground rises by `rise` metres.
     """
     if not found:
         return [_tell_rise(rise)] if rise > 0.0 else []

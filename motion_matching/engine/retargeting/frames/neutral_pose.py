@@ -129,7 +129,7 @@ def _measure_asymmetry(positions: np.ndarray, limbs: Mapping[str, LimbBones], hi
 def sample_motion(
     clips: Sequence[Clip], limbs: Mapping[str, LimbBones], hips: int, leg: float, animal: bool
 ) -> StandingPoses | None:
-    """Return frames from the middles of clips that stand upright; None if there are no frames."""
+    """Return frames from the middles of clips that stand upright; None without frames."""
     chosen = [clip for clip in clips if clip.frame_count]
     chosen = chosen[:: max(1, len(chosen) // NUMBERS.neutral_clips)]
     share = max(2, NUMBERS.neutral_frames // max(1, len(chosen)))

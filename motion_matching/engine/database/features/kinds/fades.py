@@ -1,4 +1,4 @@
-"""Combine the position and velocity of a bone in one feature, as a jump fades.
+"""Combine the position and velocity of a bone in one feature, by the fade of a jump.
 
 The difference of such a feature between two frames is the displacement of the bone by a jump while
 it fades, unless it crosses zero: in metre-seconds, for each axis.
