@@ -1,4 +1,4 @@
-"""The parts of a body: roles of bones, sides and mirror images, and how it stands.
+"""Find the parts of a body: roles of bones, sides and mirror images, and its stance.
 
 Other rooms import these seven modules and no others.
 """

@@ -80,7 +80,7 @@ def find_arms_by_shape(
 def _list_pairs(
     shape: BodyShape, fork: int, trunk: Sequence[int], excluded: Collection[int]
 ) -> list[tuple[float, list[int], list[int]]]:
-    """Return the pairs of branches of a bone that are apart sideways and about as long.
+    """Return the pairs of branches of a bone that are apart sideways and similar in length.
 
     Each is the shorter one's length, and the longest chains on the left and on the right.
     """
@@ -102,8 +102,8 @@ def _list_pairs(
 def split_arm(shape: BodyShape, chain: Sequence[int]) -> dict[str, tuple[int, ...]]:
     """Split a chain into collar, upper arm, forearm and hand; {} if it is too short.
 
-    Upper arm and forearm are neighbours alike in length that take most of the chain, and a hand is
-    what fingers branch from.
+    Upper arm and forearm are neighbours of similar length that take most of the chain; fingers
+    branch from a hand.
     """
     joints = merge_inline(shape, chain)
     palm = next((k for k, bone in enumerate(joints) if k > 1 and _is_palm(shape, bone)), None)
@@ -139,7 +139,7 @@ def split_arm(shape: BodyShape, chain: Sequence[int]) -> dict[str, tuple[int, ..
 
 
 def _is_palm(shape: BodyShape, bone: int) -> bool:
-    """Tell whether fingers branch from a bone: three chains or more."""
+    """Return whether fingers branch from a bone: three chains or more."""
     return len(shape.skeleton.get_children(bone)) > 2
 
 
@@ -162,7 +162,7 @@ def split_foreleg(
 ) -> dict[str, tuple[int, ...]]:
     """Split a chain from the chest to a paw; its elbow is the first long joint that points back.
 
-    `ahead` (F, 3) is the way from the hips to the chest. What is above the upper arm is the collar.
+    `ahead` (F, 3) is the way from the hips to the chest. Bones above the upper arm are the collar.
     """
     joints = merge_inline(shape, chain)
     elbow = _find_elbow(shape, joints, ahead)

@@ -1,7 +1,7 @@
-"""Find out whether a body lies or stands on its head because its axes were mistaken.
+"""Detect whether a body lies or stands on its head because of wrong axes.
 
-A body that lies, crawls or stands on its hands is no mistake. It is one if the rest pose lies as
-the motion does, or if the feet walk on something else than the ground while nothing rests on that.
+A body may lie, crawl or stand on its hands. The axes are wrong if the rest pose lies like the
+motion, or if the feet walk on something other than the ground while nothing rests on that.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FOUND = re.compile(r"(-?[XYZ]) up and (-?[XYZ]) forward")
 
 
 class FileAxes(NamedTuple):
-    """The signed axes of a file that point up and that characters face, such as 'Y' and '-Z'."""
+    """The signed axes of a file for up and for the facing of characters, such as 'Y' and '-Z'."""
 
     up: str = "Y"
     forward: str = "Z"
@@ -45,12 +45,12 @@ class FileAxes(NamedTuple):
 
     @property
     def options(self) -> str:
-        """The options of the command line for them."""
+        """Their options of the command line."""
         return f"--up {self.up} --forward {self.forward}"
 
 
 def describe_mistake(name: str, axes: FileAxes | None) -> str:
-    """Say that a clip lies or stands on its head, and what to do; without axes, it is no file's."""
+    """Say that a clip lies or stands on its head, and what to do; it has no axes without a file."""
     advice = f"read its file with {axes}" if axes else "turn its armature upright"
     return f"'{name}' lies or stands on its head; if it should not, {advice}."
 
@@ -64,7 +64,7 @@ def add_options(text: str) -> str:
 def find_all_better_axes(
     clips: Sequence[Clip], read_with: FileAxes, given: Mapping[str, str] | None = None
 ) -> list[FileAxes | None]:
-    """Return what `find_better_axes` does of each clip.
+    """Return the result of `find_better_axes` for each clip.
 
     `given` are bones by role of a skeleton that has all of them.
     """
@@ -88,15 +88,15 @@ def _find_roles(clip: Clip, given: Mapping[str, str]) -> Roles | None:
 
 
 def find_better_axes(clip: Clip, read_with: FileAxes, roles: Roles) -> FileAxes | None:
-    """Return the axes of its file under which a clip stands, if those it was read with are wrong.
+    """Return the axes of its file under which a clip stands, if its own are wrong.
 
-    None if it stands, or may well lie.
+    None if it stands, or may lie on purpose.
     """
     up = find_mistaken_up(clip, roles)
     if up is None:
         return None
     heads = clip.skeleton.compute_rest_world()[1].astype(np.float64)[None]
-    if not stands_along(heads[0], roles, up):  # then only its motion tells where it faces
+    if not stands_along(heads[0], roles, up):  # then only its motion shows its facing
         heads = _compute_heads(clip, _choose_frames(clip)[0])
     return _name_axes(up, _find_ahead(heads, roles, up), read_with)
 
@@ -128,7 +128,7 @@ def find_mistaken_up(clip: Clip, roles: Roles) -> np.ndarray | None:
 
 
 def stands_along(rest: np.ndarray, roles: Roles, up: np.ndarray) -> bool:
-    """Return whether heads (B, 3) of a rest pose are those of a body that stands along an axis."""
+    """Return whether a body with heads (B, 3) of a rest pose stands along an axis."""
     ways = [quat.normalize_vectors(rest[leg.thigh] - rest[leg.foot]) for leg in roles.legs]
     if (
         min(float(way @ up) for way in ways) < NUMBERS.along
@@ -145,7 +145,7 @@ def _count_step(clip: Clip) -> int:
 
 
 def _choose_frames(clip: Clip) -> tuple[np.ndarray, np.ndarray]:
-    """Return frames (F,) of a clip that are looked at, and those a moment later."""
+    """Return the frames (F,) of a clip to examine, and the frames a moment later."""
     step = _count_step(clip)
     last = max(0, clip.frame_count - 1 - step)
     frames = np.unique(np.linspace(0, last, NUMBERS.axes_frames).astype(int))
@@ -179,7 +179,7 @@ def _measure_leg(rest: np.ndarray, roles: Roles) -> float:
 def _find_support(
     heights: np.ndarray, speeds: np.ndarray, leg: float, body: list[int], supporting: list[int]
 ) -> np.ndarray:
-    """Return in which frames (F,) one of some bones of a body rests on its floor.
+    """Return the frames (F,) in which one of some bones of a body rests on its floor.
 
     Heights and speeds are (F, B).
     """
@@ -189,7 +189,7 @@ def _find_support(
 
 
 def _find_ahead(heads: np.ndarray, roles: Roles, up: np.ndarray) -> np.ndarray:
-    """Return the way (3,) that a body faces on average in heads (F, B, 3); zero if nothing tells.
+    """Return the mean facing (3,) of a body in heads (F, B, 3); zero if it is unknown.
 
     Toes that clearly point backward overrule the names of left and right.
     """
@@ -209,7 +209,7 @@ def _find_ahead(heads: np.ndarray, roles: Roles, up: np.ndarray) -> np.ndarray:
 def _name_axes(up: np.ndarray, ahead: np.ndarray, read_with: FileAxes) -> FileAxes:
     """Name the axes of a file that are up (3,) and ahead (3,) in the scene as it was read."""
     ahead = ahead - (ahead @ up) * up
-    if np.abs(ahead).max() < 1e-6:  # nothing tells
+    if np.abs(ahead).max() < 1e-6:  # unknown
         ahead = np.cross(np.eye(3)[int(np.argmin(np.abs(up)))], up)
     axis = np.zeros(3)
     axis[int(np.argmax(np.abs(ahead)))] = np.sign(ahead[int(np.argmax(np.abs(ahead)))])

@@ -1,8 +1,8 @@
 """Check that bones with roles form a body, and count the parts that were not found.
 
-Roles may be right one by one and still make no body: legs on another bone than the trunk, a thigh
-in the middle of the hips, a head on a claw. Motion that is brought from or onto such a body is
-wrong in places that no measure of single bones shows.
+Roles may be right one by one and still not form a body: legs on another bone than the trunk, a
+thigh in the middle of the hips, a head on a claw. Motion retargeted from or onto such a body is
+wrong in ways that no measure of single bones shows.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 _SIDES = {"left": "L", "right": "R"}
 _TRUNK = ("spine", "neck", "head")
 _NEEDED = {"hips", "left_thigh", "right_thigh"}
-# the segments whose lengths are compared, with where they end
+# segments with compared lengths, and their ends
 _SEGMENTS = {"thigh": "shin", "shin": "foot", "upper_arm": "forearm", "forearm": "hand"}
 _LEG = ("thigh", "shin", "foot", "toe")
 _PAIRS = (("thigh", "shin"), ("upper_arm", "forearm"))
@@ -38,7 +38,7 @@ _PAIRS = (("thigh", "shin"), ("upper_arm", "forearm"))
 
 @dataclass(frozen=True)
 class PlanFault:
-    """What is wrong with a part of a body: its role, the names of bones, and words about both."""
+    """A fault of a part of a body: its role, the names of bones, and words about both."""
 
     role: str
     bones: tuple[str, ...]
@@ -47,7 +47,7 @@ class PlanFault:
 
 @dataclass(frozen=True)
 class BodyPlan:
-    """The faults of a body, and the roles that it should have but for which no bone was found."""
+    """The faults of a body, and its missing roles, for which no bone was found."""
 
     faults: tuple[PlanFault, ...] = ()
     missing: tuple[str, ...] = ()
@@ -67,12 +67,11 @@ def check_body_plan(
 ) -> BodyPlan:
     """Check the roles of a body, in some frames of clips or at rest without clips.
 
-    Lengths of parts that are `given` by hand are believed, and what is given as no part of the body
-    is not missing.
+    Lengths of parts `given` by hand are trusted, and parts given as absent are not missing.
     """
     missing = tuple(list_missing_parts(skeleton, roles, given))
     if not roles.chains.keys() >= _NEEDED:
-        return BodyPlan((), missing)  # which is told without a plan
+        return BodyPlan((), missing)  # which is reported without a plan
     checked = _CheckedBody(skeleton, roles, sample_few_positions(skeleton, clips), given)
     faults = (
         *checked.check_fork(),
@@ -177,7 +176,7 @@ class _CheckedBody:
     def check_sides(self) -> Iterator[PlanFault]:
         """Check that thighs and arms are on the sides that feet and knees show.
 
-        Which way the body faces, and in which pose, makes no difference.
+        The facing and the pose of the body make no difference.
         """
         lefts = self._find_lefts()
         if self.roles.four_legged or lefts is None:
@@ -196,7 +195,7 @@ class _CheckedBody:
     def _find_lefts(self) -> np.ndarray | None:
         """Return the ways (F, 3) to the left of the body: from shins, along which feet lead ahead.
 
-        None without toes, and where knees bend to the other side.
+        None without toes, or if knees bend to the other side.
         """
         lefts, hinges = [], []
         for side in _SIDES:
@@ -214,13 +213,13 @@ class _CheckedBody:
         return left if bent > -NUMBERS.knee_bent else None
 
     def _has_twin(self, bone: int) -> bool:
-        """Tell whether there is a bone of the same name on the other side."""
+        """Return whether there is a bone of the same name on the other side."""
         name, names = self.skeleton.names[bone], self.skeleton.names
         side = split_side(name, names)[1]
         return bool(side) and find_counterpart(name, names) in names
 
     def check_lengths(self) -> Iterator[PlanFault]:
-        """Check that segments are about as long as those of the other side and their neighbours."""
+        """Check the lengths of segments against the other side and their neighbours."""
         for part in _SEGMENTS:
             yield from self._compare(f"left_{part}", f"right_{part}", NUMBERS.uneven_segments)
         for side in _SIDES:
@@ -244,9 +243,9 @@ class _CheckedBody:
 def list_missing_parts(
     skeleton: Skeleton, roles: BodyRoles, given: Collection[str] = ()
 ) -> list[str]:
-    """Return the roles that a body should have, but that no bones were found for.
+    """Return the roles that a body should have, but for which no bones were found.
 
-    It should have what its bones are named after, and what it has on the other side.
+    It should have the parts that its bones are named after, and those of its other side.
     """
     taken = {bone for chain in roles.chains.values() for bone in chain}
     free = [

@@ -1,4 +1,4 @@
-"""Find which bones are the parts of a whole body: trunk, arms or forelegs, legs and fingers.
+"""Find the bones of the parts of a whole body: trunk, arms or forelegs, legs and fingers.
 
 Hips, legs and head come from `rig.find_roles`. The rest follows from names where they are known,
 otherwise from shape and motion. Every part has a confidence.
@@ -27,7 +27,7 @@ class BodyRoles:
     """Bone indices by role, top to bottom, and how sure each role is, from 0 to 1.
 
     A role that the body lacks has no entry. On `four_legged` bodies the forelegs have the roles of
-    arms, and toes of their own.
+    arms, and also toes.
     """
 
     chains: Mapping[str, tuple[int, ...]]
@@ -57,11 +57,10 @@ def find_body_roles(
 ) -> BodyRoles:
     """Find the bones of all parts of a body by names, otherwise by shape and motion.
 
-    `overrides` holds bone names by role: one, from which the part follows, or all that it has, or
-    '' for a part that the body shall not have. Clips of one skeleton are looked at together,
-    and the rest pose where they leave doubts.
-    Raises RigError for missing hips or legs (with likely bones), for unknown bones and roles, and
-    for two bodies in one skeleton.
+    `overrides` holds bone names by role: one, from which the part follows, all bones of the part,
+    or '' for a part to leave out. Clips of one skeleton are examined together, and the rest pose
+    where they leave doubts. Raises RigError for missing hips or legs (with likely bones), for
+    unknown bones and roles, and for two bodies in one skeleton.
     """
     given = _find_given(skeleton, overrides or {})
     roles = _find_roles(skeleton, clips, given)
@@ -95,7 +94,7 @@ def _find_roles(
 
 
 def check_single_body(skeleton: Skeleton) -> None:
-    """Raise RigError if names tell of two bodies: two pairs of thighs, each with a head above."""
+    """Raise RigError if names show two bodies: two pairs of thighs, each with a head above."""
     bodies: list[int] = []
     pairs = (
         (named, left)
@@ -122,7 +121,7 @@ def check_single_body(skeleton: Skeleton) -> None:
 def _find_given(
     skeleton: Skeleton, names: Mapping[str, str | Sequence[str]]
 ) -> dict[str, tuple[int, ...]]:
-    """Return bone indices by role for the names that are given by hand."""
+    """Return bone indices by role for the names given by hand."""
     known = {name: bone for bone, name in reversed(list(enumerate(skeleton.names)))}
     given = {}
     for role, value in names.items():

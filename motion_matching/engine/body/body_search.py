@@ -1,4 +1,4 @@
-"""Find the chains of bones that are the parts of a body, by names and otherwise by shape."""
+"""Find the chains of bones that form the parts of a body, by names or else by shape."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def _find_core(body: BodySubset, given: Mapping[str, str]) -> Roles:
 
 
 def _give(skeleton: Skeleton, role: str, given: tuple[int, ...], chains: Chains) -> tuple[int, ...]:
-    """Return the bones of a role of which all, none, or the first one is given by hand."""
+    """Return the bones of a role if all, none, or the first one is given by hand."""
     chain, first = chains.get(role, ()), given[:1]
     if len(given) != 1 or role in ("root", "hips", "head"):
         return given
@@ -131,8 +131,8 @@ def _give(skeleton: Skeleton, role: str, given: tuple[int, ...], chains: Chains)
 def _extend_hips(skeleton: Skeleton, hips: int, thighs: Sequence[int]) -> tuple[int, ...]:
     """Return the hips with the bones above and below that belong to them.
 
-    Above are an animal's rump, whose bones are named as the hips are, and a pelvis that carries a
-    fork of another name. Below is a pelvis that carries the legs alone.
+    Above are an animal's rump, with bones named like the hips, and a pelvis that carries a fork of
+    another name. Below is a pelvis that carries the legs alone.
     """
     core = split_side(skeleton.names[hips], skeleton.names)[0]
     pelvises = NamedBones.read(skeleton).find("hips")
@@ -160,7 +160,7 @@ def _split_leg(skeleton: Skeleton, side: str, leg: Leg) -> Chains:
 
 
 def _follow(skeleton: Skeleton, bone: int) -> tuple[int, ...]:
-    """Return a bone and those below in a line, without a last one that has no length."""
+    """Return a bone and the bones below in a line, without a last one of no length."""
     chain = [bone]
     while len(children := skeleton.get_children(chain[-1])) == 1:
         chain += children
@@ -238,7 +238,7 @@ def _split_foreleg(shape: BodyShape, roles: Roles, leg: Leg) -> Chains:
 
 
 def _add_end(shape: BodyShape, arm: Chains, foreleg: Leg | None) -> Chains:
-    """Add a hand that no name gives, and the toe of a foreleg: the next bone that bends."""
+    """Add a hand without a name, and the toe of a foreleg: the next bone that bends."""
     skeleton = shape.skeleton
     if "hand" not in arm:
         below = shape.measure_reach(arm["forearm"][0])[1][1:]
@@ -309,7 +309,7 @@ def _split_trunk(
 
 
 def _find_tail(skeleton: Skeleton, hips: int) -> Chains:
-    """Return the bones of a tail that is named so, below the hips."""
+    """Return the bones below the hips that are named as a tail."""
     below = set(skeleton.get_descendants(hips))
     tails = [bone for bone in below if "tail" in split_words(skeleton.names[bone])]
     tails = [b for b in tails if not split_side(skeleton.names[b], skeleton.names)[1]]

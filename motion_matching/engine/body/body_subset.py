@@ -1,6 +1,6 @@
 """Reduce a skeleton to the bones of its body: without helpers, twist leaves, targets and end bones.
 
-What is left decides which bone plays which part; the numbers of its bones lead back to the whole.
+The remaining bones decide the roles; their numbers lead back to the whole skeleton.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ..skeleton.skeleton import Skeleton
 from .numbers import NUMBERS
 from .sampled_body import sample_frames
 
-# words in names of bones that move no part of the body by themselves
+# words in names of bones that do not move a part of the body themselves
 _HELPERS = (
     "twist roll ik vb helper corrective correctiveroot share sharebone pole target ctrl control "
     "socket attach prop weapon weap gun camera eff effector bulge fix adj adjust null dummy jiggle "
@@ -49,9 +49,10 @@ class BodySubset:
 def choose_body(
     skeleton: Skeleton, clips: Sequence[Clip] = (), always: Sequence[int] = ()
 ) -> BodySubset:
-    """Leave out bones that play no part, but none of `always` and none that carries others.
+    """Leave out bones without a part in the body, except `always` and bones that carry others.
 
-    End bones that are left out become end sites. Clips are thinned to what is needed to see limbs.
+    End bones that are left out become end sites. Clips are thinned to the frames needed to see
+    limbs.
     """
     thinned = _thin_clips(clips)
     kept = _find_named_bones(skeleton, always)
@@ -63,13 +64,13 @@ def choose_body(
 
 
 def is_helper(name: str) -> bool:
-    """Tell whether a name is that of a twist bone, a target, or another that is no body part."""
+    """Return whether a name is that of a twist bone, a target, or another helper."""
     words = split_words(name)
     return not set(words).isdisjoint(_HELPERS.split()) or any(map(_HELPER_PARTS.search, words))
 
 
 def is_end(name: str) -> bool:
-    """Tell whether a name marks the end of a chain, such as 'LeftToe_End' and 'Bip01 HeadNub'."""
+    """Return whether a name marks the end of a chain, such as 'LeftToe_End' or 'Bip01 HeadNub'."""
     return bool(_END.search(name))
 
 
@@ -82,14 +83,14 @@ def _find_named_bones(skeleton: Skeleton, always: Sequence[int]) -> list[int]:
         name = skeleton.names[bone]
         if not (is_helper(name) or _is_end_leaf(skeleton, bone) or _TARGETS.match(name)):
             wanted.add(bone)
-            # what carries a part is kept, unless a control rig's deform bones stand alone
+            # bones that carry a part are kept, unless a control rig's deform bones stand alone
             wanted.update(above for above in skeleton.get_ancestors(bone) if above in only)
     kept = wanted if len(wanted) > 3 else set(range(skeleton.bone_count))
     return _sort_by_depth(skeleton, kept)
 
 
 def _sort_by_depth(skeleton: Skeleton, kept: set[int]) -> list[int]:
-    """Return bones in their order, but none before the one that it hangs on among them."""
+    """Return bones in their order, but parents among them before their children."""
     result: dict[int, None] = {}
 
     def add(bone: int) -> None:
@@ -108,7 +109,7 @@ def _is_end_leaf(skeleton: Skeleton, bone: int) -> bool:
 
 
 def _find_outer_leaves(skeleton: Skeleton, always: Sequence[int]) -> list[int]:
-    """Return all bones but leaves that lie within a sibling's segment, as twist bones do."""
+    """Return all bones except leaves within a sibling's segment, such as twist bones."""
     return [
         bone
         for bone in range(skeleton.bone_count)
@@ -117,7 +118,7 @@ def _find_outer_leaves(skeleton: Skeleton, always: Sequence[int]) -> list[int]:
 
 
 def _lies_inside(skeleton: Skeleton, leaf: int) -> bool:
-    """Tell whether a leaf lies on the way from its parent to another of the parent's children."""
+    """Return whether a leaf lies on the way from its parent to another child of the parent."""
     parent = int(skeleton.parents[leaf])
     if parent < 0:
         return False
@@ -129,7 +130,7 @@ def _lies_inside(skeleton: Skeleton, leaf: int) -> bool:
             continue
         share = float(here @ way) / length
         aside = np.linalg.norm(here - share * way)
-        # of two that lie in one place, the one that carries something is the segment
+        # of two in one place, the one that carries something is the segment
         carries = bool(skeleton.get_children(other)) or np.linalg.norm(here) < 0.9 * length**0.5
         if (
             0.0 <= share < NUMBERS.leaf_along
@@ -141,7 +142,7 @@ def _lies_inside(skeleton: Skeleton, leaf: int) -> bool:
 
 
 def _thin_clips(clips: Sequence[Clip]) -> list[Clip]:
-    """Return frames from the middles of clips, at a rate at which steps can still be seen."""
+    """Return frames from the middles of clips, at a rate that still shows steps."""
     chosen = [clip for clip in clips if clip.frame_count]
     chosen = chosen[:: max(1, len(chosen) // NUMBERS.subset_clips)]
     total = sum(clip.frame_count for clip in chosen)
@@ -200,7 +201,7 @@ def _cut_clip(clip: Clip, small: Skeleton, kept: Sequence[int], direct: bool) ->
 
 
 def _find_kept_parent(skeleton: Skeleton, bone: int, kept: Collection[int]) -> int:
-    """Return the nearest kept bone above, for which a DEF- bone stands if it is Rigify's ORG-."""
+    """Return the nearest kept bone above; a DEF- bone stands in for Rigify's ORG- bone."""
     names = {skeleton.names[other]: other for other in kept if other != bone}
     for above in skeleton.get_ancestors(bone):
         name = skeleton.names[above]
@@ -213,7 +214,7 @@ def _find_kept_parent(skeleton: Skeleton, bone: int, kept: Collection[int]) -> i
 def _list_end_sites(
     skeleton: Skeleton, number: dict[int, int]
 ) -> tuple[tuple[int, tuple[float, float, float]], ...]:
-    """Return the end sites of bones that are left, and those that end bones left out stand for."""
+    """Return the end sites of remaining bones, and new ones in place of removed end bones."""
     sites = [(number[bone], offset) for bone, offset in skeleton.end_sites if bone in number]
     for bone, parent in enumerate(skeleton.parents.tolist()):
         if bone not in number and parent in number and is_end(skeleton.names[bone]):

@@ -125,7 +125,7 @@ class _Dissimilarity:
 
 
 def _pair_children(shape: _Dissimilarity, bone: int, lateral: np.ndarray) -> list[tuple[int, int]]:
-    """Pair similar children of a bone in the middle that are as far to the left as to the right."""
+    """Pair similar children of a bone in the middle that are equally far to the left and right."""
     aside = {}
     for child in shape.skeleton.get_children(bone):
         below = [child, *shape.skeleton.get_descendants(child)]

@@ -25,7 +25,7 @@ _NUMBERED_FINGER = re.compile(r"finger[s_]?(\d+)", re.IGNORECASE)
 
 
 def find_fingers_by_name(skeleton: Skeleton, hand: int) -> dict[str, tuple[int, ...]]:
-    """Return the chains of the fingers below a hand that names give, without palm bones."""
+    """Return the chains of the fingers below a hand by their names, without palm bones."""
     names = set(skeleton.names)
     below = skeleton.get_descendants(hand)
     fingers: dict[str, list[int]] = {}
@@ -55,7 +55,7 @@ def _number_fingers(
 ) -> dict[str, list[int]]:
     """Return fingers that numbers distinguish: Biped's start at 0 and MakeHuman's at 1.
 
-    Beside a thumb that is named, they count the other fingers or all of them.
+    With a named thumb, they count the other fingers or all of them.
     """
     numbers: dict[int, list[int]] = {}
     for bone in below:
@@ -71,7 +71,7 @@ def _number_fingers(
 
 
 def _trim_finger(skeleton: Skeleton, finger: str, bones: Sequence[int]) -> tuple[int, ...]:
-    """Return the bones of a finger in a line, top to bottom, without that in the palm."""
+    """Return the bones of a finger in a line, top to bottom, without the one in the palm."""
     chain = [bones[0]]
     for bone in bones[1:]:
         if int(skeleton.parents[bone]) == chain[-1]:
@@ -88,7 +88,7 @@ def _trim_finger(skeleton: Skeleton, finger: str, bones: Sequence[int]) -> tuple
 def find_fingers_by_shape(shape: BodyShape, hand: int) -> dict[str, tuple[int, ...]]:
     """Return the five fingers of a hand: the thumb parts first, the others follow from it.
 
-    Other numbers of chains tell nothing, so that there are none.
+    Other numbers of chains are ambiguous and give none.
     """
     chains = [_leave_out_palm(shape, hand, way) for way in _list_fingers(shape.skeleton, hand)]
     if len(chains) != 5:
@@ -103,7 +103,7 @@ def find_fingers_by_shape(shape: BodyShape, hand: int) -> dict[str, tuple[int, .
     thumb = int(np.argmax(apart - from_hand / max(float(from_hand.max()), 1e-9)))
     spread = np.median(np.linalg.norm(bases - bases[:, [thumb]], axis=-1), axis=0)
     order = [thumb, *(int(i) for i in np.argsort(spread) if i != thumb)]
-    # no thumb has four bones without one in the palm, if other fingers have one
+    # a thumb of four bones has one in the palm, if other fingers have one
     palms = len(chains[thumb]) > 3 and all(len(chain) > 3 for chain in chains)
     chains[thumb] = chains[thumb][palms:]
     return {word: tuple(chains[i]) for word, i in zip(FINGERS, order, strict=True)}
@@ -122,7 +122,7 @@ def _list_fingers(skeleton: Skeleton, hand: int) -> list[list[int]]:
 def _leave_out_palm(shape: BodyShape, hand: int, chain: list[int]) -> list[int]:
     """Return a finger without a first bone in the palm, which reaches away from the wrist.
 
-    No finger has five bones without one.
+    A finger of five bones always has one.
     """
     if len(chain) < 4:
         return chain

@@ -1,4 +1,4 @@
-"""Tell forelegs from arms: by a rest pose that stands, and otherwise by the motion."""
+"""Distinguish forelegs from arms: by a rest pose that stands, otherwise by the motion."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def leave_out_arms(
     limbs: dict[int, dict[str, int]],
     hips: int,
 ) -> dict[int, int]:
-    """Return the forks by foot without those of arms, as of a body that crawls at times.
+    """Return the forks by foot without arms, such as those of a body that crawls at times.
 
     A rest pose that stands upright decides. Otherwise forelegs are on the ground at rest, or about
     as often as hind legs and nearly as long, and the knees are off it.
@@ -57,7 +57,7 @@ def leave_out_arms(
 
 
 def _are_long(leg: float, ways: np.ndarray) -> bool:
-    """Return whether legs of a length are those of people, by the ways (F, 3) along the trunk."""
+    """Return whether legs are as long as people's, by the ways (F, 3) along the trunk."""
     return leg > NUMBERS.long_legs * float(np.median(np.linalg.norm(ways, axis=-1)))
 
 
@@ -107,7 +107,7 @@ def stands_on_wrists(
     legs: Sequence[Sequence[int]],
     arms: Sequence[Sequence[int]],
 ) -> bool:
-    """Tell whether a body stands on its arms, of which the paws below the wrists are missing.
+    """Return whether a body stands on its arms, with the paws below the wrists missing.
 
     Legs are thigh, shin, foot and toe, and arms upper arm, forearm and hand. The trunk is level and
     wrists are low under the shoulders: in a rest pose that stands, or else mostly in the motion.

@@ -34,7 +34,7 @@ def label_legs(sides: Iterable[str]) -> list[str]:
 
 
 def find_roles_by_shape(skeleton: Skeleton, clips: Sequence[Clip]) -> dict[str, int]:
-    """Return the bones by role ('hips', 'spine', 'head', 'left_thigh', …) that can be recognised.
+    """Return the recognised bones by role ('hips', 'spine', 'head', 'left_thigh', …).
 
     Raises RigError if fewer than two chains of bones reach the ground, or if they do not branch
     from one bone.
@@ -106,7 +106,7 @@ def _find_feet(body: SampledBody) -> list[int]:
     is_low = np.median(body.positions[..., 2], axis=0) < NUMBERS.foot_low * body.height
     twists = [bone for bone in grounded if _lies_on_bone(body, bone)]
     if any(is_low[skeleton.parents[bone]] for bone in twists):
-        twists = []  # feet have none: these are copies of all bones, as of a control rig
+        twists = []  # feet have none: these are copies of all bones, as in a control rig
     grounded = [bone for bone in grounded if bone not in twists]
     feet = _group_by_foot(skeleton, grounded, is_low)
     chosen = []
@@ -118,7 +118,7 @@ def _find_feet(body: SampledBody) -> list[int]:
 
 
 def _lies_on_bone(body: SampledBody, bone: int) -> bool:
-    """Return whether the end of a bone lies on one that goes on beside it, as a twist bone's."""
+    """Return whether the end of a bone lies on a bone that goes on beside it, like a twist bone."""
     skeleton, parent = body.skeleton, int(body.skeleton.parents[bone])
     if parent < 0:
         return False
@@ -159,7 +159,7 @@ def _find_fork(skeleton: Skeleton, foot: int, feet: Sequence[int]) -> int | None
 
 
 def _leave_out_tails(body: SampledBody, joints: dict[int, int]) -> dict[int, int]:
-    """Return the forks by foot without that of a tail, which rests where the body does not travel.
+    """Return the forks by foot without a tail's, which rests where the body does not travel.
 
     Legs come in pairs with the same bones: of an odd number on a fork, one unlike others is a tail.
     """
@@ -190,7 +190,7 @@ def _find_leg_bones(body: SampledBody, fork: int, foot: int, is_upper: bool) -> 
     points = np.stack([*(body.positions[:, bone] for bone in chain), body.ends[foot]], axis=1)
     if np.median(np.linalg.norm(points[:, -1] - points[:, -2], axis=-1)) < 1e-3:
         points = points[:, :-1]
-    # of bones without a length, the last one carries what is below
+    # of bones without a length, the last one carries the bones below
     lengths = np.median(np.linalg.norm(np.diff(points, axis=1), axis=-1), axis=0)
     long = np.append(lengths > NUMBERS.no_length * lengths.sum(), True)
     long[len(chain) - 1 :] = True

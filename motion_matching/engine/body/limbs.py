@@ -1,4 +1,4 @@
-"""The arms and legs of a body: the bones of each, and those of a whole person."""
+"""Find the arms and legs of a body, and the bones of a whole person."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FORELEG = ("upper_arm", "forearm", "hand", "fore_toe")
 
 @dataclass(frozen=True)
 class LimbBones:
-    """The bones that turn: the first one of each segment. `tip` (3,) is where the last one ends."""
+    """The bones that turn: the first one of each segment. `tip` (3,) is the end of the last one."""
 
     side: str
     kind: str
@@ -47,7 +47,7 @@ class LimbBones:
 def list_limbs(skeleton: Skeleton, roles: BodyRoles) -> dict[str, LimbBones]:
     """Return the limbs that are complete, by 'left_leg', 'right_arm' and so on.
 
-    Raises RigError if hips or a part of a leg is missing: nothing can be retargeted without.
+    Raises RigError if hips or a part of a leg is missing, which retargeting requires.
     """
     _check_required(skeleton, roles)
     limbs = {}
@@ -113,7 +113,8 @@ class Arm:
 class Limbs:
     """Bones of a body with a head, two legs and two arms, whose left ones come first.
 
-    `spine` are the bones from the hips up to the one below the neck; `neck` is that below the head.
+    `spine` are the bones from the hips up to the one below the neck; `neck` is the one below the
+    head.
     """
 
     roles: Roles

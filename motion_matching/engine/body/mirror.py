@@ -113,7 +113,7 @@ def _find_one_sided(
     positions: np.ndarray,
     across: np.ndarray,
 ) -> np.ndarray:
-    """Return which bones (B,) sit on a side without a counterpart, including those below them."""
+    """Return which bones (B,) are on a side without a counterpart, including their descendants."""
     lateral = quat.normalize_vectors(across)
     result = np.zeros(len(pairs), dtype=bool)
     for bone, parent in enumerate(skeleton.parents.tolist()):
@@ -258,7 +258,7 @@ def _compute_turns(axes: np.ndarray, pairs: np.ndarray) -> np.ndarray:
 def _check_offsets(
     skeleton: Skeleton, pairs: np.ndarray, body: np.ndarray, offsets: np.ndarray, axes: np.ndarray
 ) -> None:
-    """Raise RigError if the offsets of a pair differ by more than those of measured bodies do."""
+    """Raise RigError if the offsets of a pair differ more than in measured bodies."""
     mapped = np.einsum("bij,bj->bi", axes[skeleton.parents], offsets[pairs])
     error = np.linalg.norm(mapped - offsets, axis=-1)
     paired = body & (skeleton.parents >= 0) & (pairs != np.arange(len(pairs)))

@@ -1,4 +1,4 @@
-"""Read which bones are which parts of a body from the names of published rigs."""
+"""Read the parts of a body from bone names of published rigs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .segment_starts import choose_starts, is_copy, walk_down
 
 SIDE_WORDS = {"L": "left", "R": "right", "": "middle"}
 _DEFORM = "DEF-"
-# what programs put before the names of all bones, and studios behind them
+# prefixes of all bones by programs, and suffixes by studios
 _PREFIX = re.compile(r"^(?:valvebiped)?bip\d+|^ccbase|^jbip|^mixamorig\d*|^def")
 _SECOND_LIFE = re.compile(r"^m(?=[A-Z])")
 _SUFFIX = re.compile(r"(?:jnt|bone|bind|skin)$")
@@ -29,7 +29,7 @@ Chains = dict[str, tuple[int, ...]]
 
 @dataclass(frozen=True)
 class NamedBones:
-    """The roles of bones, such as 'head' and 'left_thigh', that the table of one rig gives."""
+    """The roles of bones, such as 'head' and 'left_thigh', by the table of one rig."""
 
     skeleton: Skeleton
     roles: Mapping[int, str]
@@ -37,7 +37,7 @@ class NamedBones:
 
     @classmethod
     def read(cls, skeleton: Skeleton) -> NamedBones:
-        """Read the names by the table that knows most of them; no bone has a role if none does."""
+        """Read the names by the table that knows most of them; without one, no bone has a role."""
         return max(cls.read_each(skeleton), key=lambda named: len(set(named.roles.values())))
 
     @classmethod
@@ -62,13 +62,13 @@ class NamedBones:
         return result
 
     def find(self, role: str, above: int = -1) -> list[int]:
-        """Return the bones that are named as a role, `above` no other than the given bone."""
+        """Return the bones that are named as a role, only those below `above` if it is given."""
         skeleton = self.skeleton
         named = [bone for bone, found in self.roles.items() if found == role]
         return [bone for bone in named if above < 0 or above in skeleton.get_ancestors(bone)]
 
     def find_first(self, *roles: str) -> int | None:
-        """Return the first bone that is named as the first of some roles that names give."""
+        """Return the first bone of the first of some roles that has names."""
         return next((bone for role in roles for bone in self.find(role)), None)
 
     def list_arms(self) -> set[int]:
@@ -129,7 +129,7 @@ def find_roles_by_name(
 ) -> dict[str, int]:
     """Return the bones by role from names, `overrides` and what follows from the hierarchy.
 
-    Clips tell with which joint of several in a line a part starts.
+    Clips show which joint of several in a line starts a part.
     """
     named = NamedBones.read(skeleton)
     bones: dict[str, int] = {}
@@ -170,7 +170,7 @@ def _find_leg(
 
 
 def _list_toes(skeleton: Skeleton, foot: int) -> list[int]:
-    """Return the bones below a foot that may be its toe, which no name gives: the longest first."""
+    """Return the bones below a foot that may be its unnamed toe, the longest first."""
     lengths = np.linalg.norm(skeleton.rest_positions, axis=-1)
     children = [
         bone
@@ -187,7 +187,7 @@ def _choose_starts(
     word: str,
     overrides: Mapping[str, int],
 ) -> dict[str, int]:
-    """Return the bones by role of a leg, whose parts start with the right ones of several."""
+    """Return the bones by role of a leg, choosing the right start of each part."""
     roles = [f"{word}_{part}" for part in LEG_PARTS[:3]]
     if not set(roles) <= set(leg):
         return leg
@@ -209,8 +209,8 @@ def _find_hips(
 ) -> int | None:
     """Return the bone from which legs and trunk branch, whatever it is called.
 
-    Without a trunk, or if that bone is a root which the body leaves behind, it is the bone above
-    all legs, preferably one that is named so.
+    Without a trunk, or if that bone is a root that the body leaves behind, it is the bone above all
+    legs, preferably one named as hips.
     """
     skeleton = named.skeleton
     joint = skeleton.find_common_ancestor(thighs)

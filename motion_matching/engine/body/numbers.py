@@ -1,4 +1,4 @@
-"""What tells the bones of a body apart: each number with its unit and its reason."""
+"""Numbers that distinguish the bones of a body, each with its unit and its reason."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from ..settings import tune
 class BodyNumbers:
     """Lengths are shares of the body or of its limbs, so that giants and mice are read alike.
 
-    Where no source stands, the reason is what lies on either side of the number. The bodies of
-    `build.py study retargeting` are read with all of them.
+    Without a source, the reason is what lies on either side of the number. The bodies of `build.py
+    study retargeting` are read with all of them.
     """
 
     # chains and segments
@@ -154,7 +154,7 @@ class BodyNumbers:
     ankle_height: float = tune(
         0.1, "1", "of the leg's length: the ankle above the ground, where it is the lowest joint"
     )
-    # what is looked at
+    # examined frames
     sampled_frames: int = tune(
         4000, "1", "of all clips: lengths and hinges are steady with far fewer, rare poses are not"
     )

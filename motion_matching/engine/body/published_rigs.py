@@ -1,8 +1,8 @@
-"""The bone names of published rigs, as plain tables.
+"""List the bone names of published rigs, as plain tables.
 
 Names are written as `NamedBones` reads them: in lower-case letters and digits, without namespace,
-side and a program's own prefix. A part of several bones in a line lists them from top to bottom.
-A new rig is a new line here; what no table knows is found by its shape.
+side and a program's own prefix. A part of several bones in a line lists them from top to bottom. A
+new rig is a new line here; bodies without a table are found by shape.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Find the roles of bones: which are the hips, the spine, and the parts of every leg.
+"""Find the roles of bones: the hips, the spine, and the parts of every leg.
 
-Names decide if they are known, otherwise the shape and the motion do (`leg_search`).
+Known names decide, otherwise shape and motion (`leg_search`).
 """
 
 from __future__ import annotations
@@ -94,9 +94,9 @@ def find_roles(
 ) -> Roles:
     """Find roles by names, otherwise by shape in the clips' frames (or at rest without clips).
 
-    `overrides` holds bone names by role as from `Roles.to_names`; they take precedence over both.
-    Raises RigError for a missing role (with likely bones), an unknown bone (with similar names),
-    and overrides that contradict the hierarchy or swap the sides.
+    `overrides` holds bone names by role as from `Roles.to_names`, which take precedence. Raises
+    RigError for a missing role (with likely bones), an unknown bone (with similar names), and
+    overrides that contradict the hierarchy or swap the sides.
     """
     chosen = _find_bones(skeleton, overrides or {})
     roles = _find_roles_by_name_or_shape(skeleton, clips, chosen)
@@ -128,11 +128,11 @@ def _find_roles_by_name_or_shape(
                 raise by_name
             return roles
         except RigError:
-            # if names give a thigh, the error about names says best what is missing
+            # if names give a thigh, the error about names best describes the gap
             if any(role.endswith("_thigh") for role in named):
                 raise by_name from None
             raise
-    if not overrides and _has_one_side(roles):  # the names of the other legs tell nothing
+    if not overrides and _has_one_side(roles):  # the names of the other legs are no help
         with suppress(RigError):
             shaped_roles = _assemble(skeleton, find_roles_by_shape(skeleton, clips))
             roles = roles if _has_one_side(shaped_roles) else shaped_roles
@@ -158,14 +158,14 @@ def _find_upper_body(skeleton: Skeleton, clips: Sequence[Clip], hips: int) -> di
 
 
 def add_forelegs(skeleton: Skeleton, clips: Sequence[Clip], roles: Roles) -> Roles:
-    """Add forelegs that are named as such or as arms, or else the pairs that their shape shows."""
+    """Add forelegs that are named as such or as arms, or else pairs found by shape."""
     found = _find_forelegs_by_name(skeleton, clips, roles)
     found = found or _find_forelegs_by_shape(skeleton, clips, roles)
     return replace(roles, legs=(*roles.legs, *found))
 
 
 def _find_forelegs_by_name(skeleton: Skeleton, clips: Sequence[Clip], roles: Roles) -> list[Leg]:
-    """Return both arms by name as legs, if an animal or a body that stands on them has them."""
+    """Return both arms by name as legs, for an animal or a body that stands on them."""
     if [leg.side for leg in roles.legs] != ["L", "R"]:
         return []
     taken = {leg.thigh for leg in roles.legs}
@@ -185,7 +185,7 @@ def _find_forelegs_by_name(skeleton: Skeleton, clips: Sequence[Clip], roles: Rol
 
 
 def _find_forelegs_by_shape(skeleton: Skeleton, clips: Sequence[Clip], roles: Roles) -> list[Leg]:
-    """Return other pairs of legs; where names tell arms, only these, so that no coat-tails are."""
+    """Return other pairs of legs; only arms if names give these, to exclude coat-tails."""
     try:
         shaped = _assemble(skeleton, find_roles_by_shape(skeleton, clips)).legs
     except RigError:
@@ -255,7 +255,7 @@ def _find_front(clips: Sequence[Clip], roles: Roles) -> tuple[np.ndarray, bool]:
 
 
 def _check_hierarchy(skeleton: Skeleton, roles: Roles) -> None:
-    """Raise RigError if a bone has two roles, or is not below the bone that its role requires."""
+    """Raise RigError if a bone has two roles, or is not below the bone required by its role."""
     centre = [] if roles.root is None else [("root", roles.root)]
     centre.append(("hips", roles.hips))
     bones = dict(centre)

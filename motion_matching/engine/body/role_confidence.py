@@ -1,4 +1,4 @@
-"""How sure the roles of bones are: by their names, by where they lie, and by the other side."""
+"""Rate the confidence of bone roles, by names, by places, and by the other side."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def rate_roles(
     chains: Mapping[str, tuple[int, ...]],
     given: Collection[str],
 ) -> dict[str, float]:
-    """Return a confidence from 0 to 1 by role: 1 for what is given, or named and plausible.
+    """Return a confidence from 0 to 1 by role: 1 if given, or named and plausible.
 
     Parts between named ones follow from them. Both sides' parts should be as long.
     """
@@ -34,7 +34,7 @@ def rate_roles(
     named = {role: _is_named(read, role, chain) for role, chain in chains.items()}
     uneven = _find_uneven(skeleton, clips, chains)
     anchored = named.get("left_thigh", False) and named.get("right_thigh", False)
-    # a body that seems to have no arms may be another one than it seems
+    # a body that seems to have no arms may be misread
     by_shape = SHAPED if {"left_upper_arm", "right_upper_arm"} <= set(chains) else DOUBTFUL
     rated = {}
     for role in chains:
@@ -57,7 +57,7 @@ def _get_part_above(role: str) -> str:
 
 
 def _is_named(named: NamedBones, role: str, chain: tuple[int, ...]) -> bool:
-    """Tell whether the name of a role's bone gives the role, or at least a finger's side."""
+    """Return whether the name of a role's bone gives the role, or at least a finger's side."""
     side, _, part = role.partition("_")
     if part in FINGERS:
         names = named.skeleton.names
@@ -68,7 +68,7 @@ def _is_named(named: NamedBones, role: str, chain: tuple[int, ...]) -> bool:
 def _find_uneven(
     skeleton: Skeleton, clips: Sequence[Clip], chains: Mapping[str, tuple[int, ...]]
 ) -> set[str]:
-    """Return the roles of parts that are much longer or shorter than those of the other side."""
+    """Return the roles of parts much longer or shorter than on the other side."""
     lengths = measure_bones(skeleton, sample_few_positions(skeleton, clips))
     uneven = set()
     for role, chain in chains.items():

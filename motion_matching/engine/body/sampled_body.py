@@ -1,4 +1,4 @@
-"""Sampled poses of a body: where its bones are in some frames of clips, or at rest."""
+"""Sample poses of a body: the places of its bones in some frames of clips, or at rest."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def crop_middles(clips: Sequence[Clip]) -> list[Clip]:
 
 
 def _split(frames: np.ndarray, clips: Sequence[Clip]) -> list[np.ndarray]:
-    """Return views of the frames (F, ...) that each clip has."""
+    """Return views of the frames (F, ...) of each clip."""
     return np.split(frames, np.cumsum([clip.frame_count for clip in clips])[:-1])
 
 
@@ -112,7 +112,7 @@ class SampledBody:
 
     @cached_property
     def floor(self) -> float:
-        """The height of the ground: that of the lowest ends in most frames."""
+        """The height of the ground, by the lowest ends in most frames."""
         return float(np.percentile(np.min([end[:, 2] for end in self.ends.values()], axis=0), 10))
 
     @cached_property

@@ -1,6 +1,6 @@
-"""Choose the bone that a segment of a limb starts with, of several in a line.
+"""Choose the first bone of a limb's segment among several in a line.
 
-Exporters put joints before it that hold its offset or are hidden copies, and split it in a line.
+Exporters insert joints before it, for its offset or as hidden copies, and split it in a line.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ def find_segment_start(
     """Return the bone from which a segment leads down to the bone `below`.
 
     `points` (F, B, 3) are world positions, and `alike` the bones of the segment, top to bottom. It
-    is the last one of them, or the first of those that lie on the way, which are pieces of a split
-    segment. What is before holds an offset, or lies where the segment `above` starts.
+    is the last one of them, or the first bone on the way, if pieces of a split segment follow.
+    Bones before it hold an offset, or lie where the segment `above` starts.
     """
     start = alike[-1]
     for bone in alike[-2::-1]:
@@ -50,7 +50,7 @@ def choose_starts(
 
 
 def is_copy(name: str) -> bool:
-    """Tell whether a name is that of the hidden copy of a joint, such as '__LeftLeg'."""
+    """Return whether a name is that of the hidden copy of a joint, such as '__LeftLeg'."""
     return name.startswith("__")
 
 

@@ -1,8 +1,8 @@
-"""Find how a skeleton stands: the pose of its files that is the best rest pose for a character.
+"""Find the standing pose of a skeleton: the best pose in its files for a character at rest.
 
 Motion capture often rests with all bones stretched along one axis, and its first frame may be in
-the middle of a run. A T- or A-pose is best, whether the files contain one or it is what the
-skeleton has without rotations. Otherwise the most upright and even pose is straightened to one.
+the middle of a run. A T- or A-pose is best, either in the files or as the skeleton without
+rotations. Otherwise the most upright and even pose is straightened to one.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ class Stance(NamedTuple):
 def find_stance(clips: Sequence[Clip]) -> Stance | None:
     """Return the first clip's skeleton with a standing pose of clips of that skeleton as its rest.
 
-    It stands upright on the ground, over the origin, and faces -Y. What is not built as a human
-    body stands on straight legs as it usually does. None if it has no legs or never stands.
+    It stands upright on the ground, over the origin, and faces -Y. Other than human bodies stand on
+    straight legs in their usual way. None if it has no legs or never stands.
     """
     clips = _choose_alike(clips)
     bare = skeleton = clips[0].skeleton
@@ -227,7 +227,7 @@ def _stand(
 
 
 def _measure_toe_height(poses: _Poses, roles: Roles, heads: np.ndarray) -> float:
-    """Return how high toe joints, or ankles without toes, are above the ground when they stand.
+    """Return the height above the ground of standing toe joints, or of ankles without toes.
 
     Files usually have the ground at zero; if feet never come near it, a usual height is returned.
     """

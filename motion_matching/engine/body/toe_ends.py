@@ -1,7 +1,7 @@
-"""Bones at the ends of legs whose last joint is above the ground, as a dog's hock is.
+"""Add bones to the ends of legs with a last joint above the ground, such as a dog's hock.
 
-The end site of such a joint, or the tail of its bone, is what rests on the ground. A database gets
-a bone there, behind all others, as the leg's toe. Files and armatures lack these bones.
+The end site of such a joint, or the tail of its bone, rests on the ground. A database gets a bone
+there, behind all others, as the leg's toe. Files and armatures lack these bones.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Offset = tuple[float, float, float]
 def find_toe_ends(skeleton: Skeleton, clips: Sequence[Clip], roles: Roles) -> dict[int, Offset]:
     """Return by bone the end sites of legs that stand on these, not on their last joints.
 
-    If one leg of a pair does, the other one does, too: left and right are never quite alike.
+    If one leg of a pair does, so does the other: left and right are never quite equal.
     """
     _, positions, rotations, _ = sample_frames(skeleton, clips)
     fps = max((clip.fps for clip in clips[:1]), default=0.0)
@@ -58,7 +58,7 @@ def _find_end(
     length: float,
     ticks: int,
 ) -> tuple[Offset | None, Offset | None]:
-    """Return the lowest end site of a toe on which a leg stands, and the lowest of all below it.
+    """Return the lowest end site of a toe that a leg stands on, and the lowest of all below it.
 
     Speeds are those over some `ticks`.
     """
@@ -79,10 +79,10 @@ def _find_end(
 
 
 def _rests(end: np.ndarray, joint: np.ndarray, ticks: int) -> bool:
-    """Tell whether the path (F, 3) of an end rests where it is low, other than the joint's.
+    """Return whether the path (F, 3) of an end rests where it is low, unlike the joint's.
 
-    Files without end sites and bones drawn anyhow have ends that no ground has met. Speeds are
-    those over some `ticks`.
+    In files without end sites, and for carelessly drawn bones, ends never meet the ground. Speeds
+    are those over some `ticks`.
     """
     low = end[ticks:, 2] <= np.percentile(end[:, 2], NUMBERS.resting_heights)
     if not low.any():
@@ -99,7 +99,7 @@ def measure_leg_lengths(positions: np.ndarray, roles: Roles) -> np.ndarray:
 
 
 def measure_size(skeleton: Skeleton, roles: Roles) -> float:
-    """Return how large a creature is by its legs: 1 for people, and for dogs as for children."""
+    """Return the size of a creature by its legs: 1 for people; dogs measure like children."""
     lengths = measure_leg_lengths(skeleton.compute_rest_world()[1][None], roles)
     return (
         1.0
@@ -153,7 +153,7 @@ def list_toe_ends(skeleton: Skeleton) -> dict[str, tuple[int, int]]:
 
 
 def remove_toe_ends(clip: Clip) -> Clip:
-    """Return the clip without the bones that `add_toe_ends` has added, as its source was."""
+    """Undo `add_toe_ends`: return the clip without the added bones."""
     skeleton, added = clip.skeleton, len(list_toe_ends(clip.skeleton))
     if not added:
         return clip

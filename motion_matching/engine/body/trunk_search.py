@@ -1,4 +1,4 @@
-"""Find spine and head of a body by shape: on the chain that leads up from the hips."""
+"""Find spine and head of a body by shape, on the chain that leads up from the hips."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def find_upper_body(
 ) -> dict[str, int]:
     """Find spine and head on the chain from the hips to the topmost end.
 
-    Arms or forelegs branch from the spine; `joints` are the forks of legs by foot, and `ahead`
-    (F, 3) is where the body faces. What has a twin on the other side, as claws and raised arms
-    have, is neither.
+    Arms or forelegs branch from the spine; `joints` are the forks of legs by foot, and `ahead` (F,
+    3) is the facing of the body. Bones with a twin on the other side, such as claws and raised
+    arms, are neither.
     """
     skeleton = body.skeleton
     legs = {bone for foot in joints for bone in skeleton.get_chain_to_root(foot)}
@@ -46,7 +46,7 @@ def find_upper_body(
     if spine is None:
         spine = next((bone for bone in chain if _count_long_branches(body, bone, chain) >= 2), None)
     above = chain if spine is None else chain[chain.index(spine) :]
-    # the head is what a face or hair branches from, otherwise the last bone
+    # face and hair branch from the head; otherwise it is the last bone
     head = next((bone for bone in above[1:] if len(skeleton.get_children(bone)) > 1), chain[-1])
     if _is_tip(body, head):
         head = int(skeleton.parents[head])
@@ -99,7 +99,7 @@ def compare_ways(one: np.ndarray, other: np.ndarray) -> float:
     """Return how unlike the lengths of the bones of two legs are, as a share of the longer one."""
     if len(one) == len(other):
         differs = np.abs(one - other).sum()
-    else:  # one may have a helper more
+    else:  # one may have an extra helper
         differs = abs(one.sum() - other.sum()) + UNLIKE * max(one.sum(), other.sum())
     return float(differs / max(one.sum(), other.sum(), 1e-9))
 

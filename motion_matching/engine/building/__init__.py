@@ -1,4 +1,4 @@
-"""Build databases, tag them again, and say what they lack."""
+"""Build databases, tag them again, and report what they lack."""
 
 from typing import TYPE_CHECKING
 

@@ -116,7 +116,7 @@ def _stack_component_first(*arrays: np.ndarray) -> np.ndarray:
 
 
 def _compute_velocities(table: MotionTable) -> np.ndarray:
-    """Return linear and angular velocities (N, 6, B); loops close, but for the simulation bone."""
+    """Return linear and angular velocities (N, 6, B); loops close, except the simulation bone."""
     linear = differentiate(table.positions, table)
     angular = compute_angular_velocity(table.rotations, table)
     linear[:, 0] = differentiate(table.positions[:, 0], table, cyclic=False)
@@ -127,7 +127,7 @@ def _compute_velocities(table: MotionTable) -> np.ndarray:
 def _find_toe_contacts(
     reel: Clip, roles: rig.Roles, starts: np.ndarray, stops: np.ndarray, settings: ContactSettings
 ) -> np.ndarray:
-    """Find the contacts (N, L) of every leg's toe, each range by itself."""
+    """Find the contacts (N, L) of every leg's toe, range by range."""
     compute, local = reel.skeleton.compute_bone_position, (reel.rotations, reel.positions)
     toes = np.stack([compute(leg.toe, *local) for leg in roles.legs], axis=1)
     lengths = measure_leg_lengths(reel.skeleton.compute_rest_world()[1][None], roles)

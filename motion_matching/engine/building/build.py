@@ -49,14 +49,13 @@ _NO_TRACK = GroundTrack(np.empty((0, 2)), np.empty(0))
 
 @dataclass(frozen=True)
 class BuildSettings:
-    """How a database is built.
+    """Settings of a build.
 
-    Without `fps`, the most common rate of the sources is taken. Axes and scale are those of
-    `bvh.load`. With `tempo`, sources that do not say otherwise are added at 0.9 and 1.1 times their
-    speed as well. With `auto_tags`, tags are proposed from the motion and added to those of the
-    sources. Sources of other skeletons become motion of the `character`'s, or of the one that most
-    of them have. Frames and floors of sources that do not say otherwise are mended, unless they
-    are kept.
+    Without `fps`, the most common rate of the sources is used. Axes and scale are as in `bvh.load`.
+    With `tempo`, undecided sources are also added at 0.9 and 1.1 times their speed. With
+    `auto_tags`, tags are proposed from the motion and added to those of the sources. Sources of
+    other skeletons are retargeted to the `character`'s, or to the most common one. Frames and
+    floors of undecided sources are mended, unless they are kept.
     """
 
     fps: float | None = None
@@ -86,11 +85,11 @@ class BuildSettings:
         return {"up": self.up, "forward": self.forward, "scale": self.scale}
 
     def get_content(self, *, with_files: bool = True) -> dict[str, Any]:
-        """Return all that decides the database beside its sources, as JSON data.
+        """Return all that decides the database, apart from its sources, as JSON data.
 
-        The key of a cached database is made of it, so its entries stay as they are: an entry that
-        was added later is left out at its default, and older databases are still found. Weights and
-        the order of features decide nothing; without files, axes and scale decide nothing either.
+        The key of a cached database is made of it, so its entries never change: an entry added
+        later is left out at its default, and older databases are still found. Weights and the order
+        of features do not count; without files, neither do axes and scale.
         """
         defaults, contacts = asdict(ContactSettings()), asdict(self.contacts)
         changes = {f"contact_{k}": v for k, v in contacts.items() if v != defaults[k]}
@@ -110,7 +109,7 @@ class BuildSettings:
             content["mapping"] = self.character.get_content()
         if self.auto_tags:
             thresholds = asdict(self.auto_tags)
-            if not thresholds["plant_angle"]:  # as before there was one
+            if not thresholds["plant_angle"]:  # as before this entry existed
                 del thresholds["plant_angle"]
             content["thresholds"] = thresholds
         if with_files:
@@ -120,9 +119,9 @@ class BuildSettings:
 
 @dataclass(frozen=True)
 class BuildReport:
-    """What a user should know: sources left out and why, warnings, and proposed tags by clip.
+    """Report of a build: omitted sources and reasons, warnings, and proposed tags by clip.
 
-    `mapped` are the sources of other skeletons, each with how many of its bones are used.
+    `mapped` are the sources of other skeletons, each with the count of its used bones.
     """
 
     skipped: tuple[BuildNote, ...]
@@ -141,8 +140,8 @@ def build(
     """Build a database from sources, and return it with a report.
 
     `progress` gets the name of a stage and the share done; it may raise to cancel. Sources that are
-    too short are left out; with `skip_broken` also those that cannot be read, and those whose
-    skeleton cannot be mapped to the others'.
+    too short are left out; with `skip_broken` also unreadable sources, and sources whose skeleton
+    cannot be mapped.
 
     Raises MotionDataError or SettingsError for a bad source, RigError if skeletons or roles do not
     fit, and DatabaseError if no source can be used.
@@ -179,13 +178,13 @@ def build(
 
 
 def _keeps_any(sources: Sequence[Source], settings: BuildSettings) -> bool:
-    """Return whether frames or floors of some sources may be wrong as that was asked for."""
+    """Return whether some sources may keep wrong frames or floors on request."""
     keeps = (each.keep_frames or each.keep_floor for each in sources)
     return settings.keep_frames or settings.keep_floor or any(keeps)
 
 
 def check_distinct(database: Database) -> None:
-    """Raise DatabaseError if the search cannot tell the frames of a database apart."""
+    """Raise DatabaseError if the search cannot distinguish the frames of a database."""
     if not database.normalization.compute_scale(database.schema.weights).any():
         raise DatabaseError(
             "All frames have the same values in every weighted feature, so the search cannot "
@@ -213,7 +212,7 @@ def find_tracks(
     """Return the path of the simulation bone through each source, a row for each of its frames.
 
     None for a source that is too short. It is the path that `build` finds: as the source's `track`
-    it gives the same database, but for details lost between two frame rates.
+    it gives the same database, except for details lost between two frame rates.
 
     Raises the errors of `build`.
     """
@@ -227,7 +226,7 @@ def find_tracks(
 def _resample_to_source(parts: Sequence[ReelPart], first: int, count: int) -> GroundTrack:
     """Return the tracks of parts at the `count` frames of their source from the `first` on.
 
-    A track goes on straight at its end, and frames that were cut have the rows of the next.
+    A track goes on straight at its end; cut frames have the rows of the next one.
     """
     starts = [(part.source.start or 0) - first for part in parts]
     rows = [_resample_part(part) for part in parts]
@@ -303,10 +302,10 @@ def _read_sources(
 def _make_parts(
     sources: Sequence[tuple[Source, Clip, bool]], settings: BuildSettings
 ) -> tuple[list[ReelPart], list[BuildNote]]:
-    """Resample sources to the database's rate; return notes on those that are too short.
+    """Resample sources to the database's rate; return notes on sources that are too short.
 
     Each is given with its clip, and whether it is a cycle. Copies at other tempos follow their
-    original; those that would be too short are left out.
+    original, unless too short.
     """
     fps = settings.fps or find_common_rate(clip.fps for _, clip, _ in sources)
     if not LOWEST_RATE <= fps <= HIGHEST_RATE:
@@ -341,20 +340,20 @@ def _make_parts(
 
 
 def _list_tempos(source: Source, settings: BuildSettings) -> tuple[float, ...]:
-    """Return 1, and the tempos of the copies that are made of a source."""
+    """Return 1, and the tempos of a source's copies."""
     copies = settings.tempo if source.tempo is None else source.tempo
     return (1.0, *TEMPOS) if copies else (1.0,)
 
 
 def _compute_step(source: Source, clip: Clip, fps: float, speed: float) -> float:
-    """Return how many source frames pass in a frame; a loop's lap is a whole number of frames."""
+    """Return the source frames per frame; a loop's lap is a whole number of frames."""
     step = clip.fps / fps * source.speed * speed
     lap = clip.frame_count - 1
     return lap / max(round(lap / step), 1) if source.loop and lap > 0 else step
 
 
 def _add_mirrored(parts: list[ReelPart], by_default: bool, roles: rig.Roles) -> list[ReelPart]:
-    """Return all parts, followed by the mirror images of those that ask for one."""
+    """Return all parts, followed by the requested mirror images."""
     to_mirror = [p for p in parts if (by_default if p.source.mirror is None else p.source.mirror)]
     if not to_mirror:
         return parts
@@ -376,8 +375,8 @@ def _add_tracks(
 ) -> tuple[list[ReelPart], rig.Roles, np.ndarray, list[BuildNote]]:
     """Return the parts with their tracks, smoothed clip by clip; roles; the hips' forward axis.
 
-    The clips get bones at the ends of legs that stand on these, and stand on one floor: the last
-    value are notes on those that were moved for it.
+    The clips get bones at the ends of legs that stand on these, and are put on one floor. The last
+    value are notes on moved clips.
     """
     clips, bone = [part.clip for part in parts], settings.simulation_bone
     roles = rig.find_roles(clips[0].skeleton, clips, settings.roles)
@@ -387,7 +386,7 @@ def _add_tracks(
     roles = toe_ends.use_toe_ends(roles, clips[0].skeleton)
     parts = [replace(part, clip=clip) for part, clip in zip(parts, clips, strict=True)]
     parts, moved = level_floors(parts, roles, settings.contacts, settings.keep_floor)
-    if any(part.is_copy for part in parts):  # what is told of a source counts for its copies
+    if any(part.is_copy for part in parts):  # notes on a source also hold for its copies
         moved = list({(note.source, note.kind): note for note in reversed(moved)}.values())[::-1]
     joined = join_clips(loose_hips.stiffen_hips([part.clip for part in parts], roles))
     raw = simulation_bone.compute_raw_track(

@@ -1,8 +1,8 @@
-"""The built-in clips: standing, walks and runs, and walks over ramps and stairs.
+"""Load the built-in clips: standing, walks and runs, and walks over ramps and stairs.
 
 `building/locomotion` generates them and writes `demo_clips.npz`, from which they are read bit for
-bit. Of each component of a pose the file holds how its bits, in the order of the numbers, differ
-from a smooth course: a third of the size that the numbers themselves have when they are packed.
+bit. For each component of a pose the file holds the difference of its bits, in the order of the
+numbers, from a smooth course: a third of the size of the packed numbers.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from ..motion.clip import Clip
 from ..skeleton.skeleton import Skeleton
 
 Array = np.ndarray
-SEED = 0  # from which the clips are generated
+SEED = 0  # seed of the generated clips
 LEVEL, CLIMB, STANDING = "level", "climb", "standing"  # kinds of clips
-DIFFERENCES = 3  # of successive bits; four make a larger file
+DIFFERENCES = 3  # differences of successive bits; four make a larger file
 FILE = Path(__file__).with_name("demo_clips.npz")
 
 
@@ -70,8 +70,8 @@ def _load(kinds: tuple[str, ...]) -> Iterator[Clip]:
 def decode_poses(file: Mapping[str, Array]) -> tuple[Array, Array]:
     """Return positions of the hips (F, 3) and local rotations (F, B, 4), float32.
 
-    `moves` (4, C, F) hold hips and imaginary parts, `misses` (4, B, F) how real parts differ from
-    those that make a unit quaternion; both as bytes of differences, lowest first.
+    `moves` (4, C, F) hold hips and imaginary parts, `misses` (4, B, F) the differences of real
+    parts from those of a unit quaternion; both as bytes of differences, lowest first.
     """
     bits = _join_bytes(file["moves"])
     for _ in range(DIFFERENCES):
@@ -86,7 +86,7 @@ def decode_poses(file: Mapping[str, Array]) -> tuple[Array, Array]:
 def compute_real_parts(imaginary: Array) -> Array:
     """Return real parts (F, B), float32, of unit quaternions of imaginary parts (F, B, 3).
 
-    One operation at a time on float64, which every processor rounds alike.
+    It uses one float64 operation at a time, which every processor rounds alike.
     """
     squares = np.square(imaginary.astype(np.float64))
     left = 1.0 - (squares[..., 0] + squares[..., 1] + squares[..., 2])

@@ -1,4 +1,4 @@
-"""Motion that most performances need and a database lacks."""
+"""Find motion that most performances need and a database lacks."""
 
 from __future__ import annotations
 

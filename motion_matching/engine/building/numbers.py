@@ -1,4 +1,4 @@
-"""What builds are tuned by: each number with its unit and its reason."""
+"""Numbers of builds, each with its unit and its reason."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..settings import tune
 
 @dataclass(frozen=True)
 class BuildingNumbers:
-    """Most numbers of a build are settings, or those of the rooms that it calls."""
+    """Most numbers of a build are settings, or belong to the rooms that it calls."""
 
     least_frames: int = tune(
         5, "1", "of a clip: velocities and accelerations are differences of as many"

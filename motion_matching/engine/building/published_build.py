@@ -1,4 +1,4 @@
-"""Databases as published: how one is built for an article's set, and what of it one lacks."""
+"""Build databases for an article's set, and list what a database lacks of it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def build_as(settings: BuildSettings, published: PublishedSet) -> BuildSettings:
 
 
 def list_missing(database: Database, published: PublishedSet) -> list[str]:
-    """Return clauses about what of a set a database was not built with."""
+    """Return clauses about the parts of a set that a database was built without."""
     missing = []
     schema = load_schema(published.features).with_all_legs(database.roles.leg_names)
     schema = schema.with_heights() if database.schema.has_heights else schema
@@ -52,14 +52,14 @@ def _differs(database: Database, name: str, wanted: dict[str, Any]) -> bool:
 
 
 def _is_like(built: Any, wanted: Any) -> bool:
-    """Return whether a setting is as wanted: panels keep six digits of a number."""
+    """Return whether a setting has the wanted value: panels keep six digits of a number."""
     if isinstance(built, float) and isinstance(wanted, float):
         return math.isclose(built, wanted, rel_tol=1e-5)
     return bool(built == wanted)
 
 
 def list_lacking_motion(database: Database, published: PublishedSet) -> list[str]:
-    """Return clauses about motion of a database that a set needs, or that stands in its way."""
+    """Return clauses about motion that a set needs and a database lacks, or that is in its way."""
     lacking = [
         f"no frame is tagged {tag}" for tag in published.tags if tag not in database.tag_names
     ]

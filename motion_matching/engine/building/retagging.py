@@ -1,4 +1,4 @@
-"""Put other tags on a database: as a build with them does, without reading the sources."""
+"""Put other tags on a database, like a build with them, but without reading the sources."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from ..sources.reel import (
 from .build import check_distinct
 from .unmended import find_unmended
 
-# what is made of a database whatever the tags of its frames are
+# results that do not depend on the tags of frames
 _WHATEVER_TAGS = (
     StanceScore,
     find_all_odd_postures,
@@ -46,12 +46,12 @@ SourceTags = Mapping[str, tuple[TagRange, ...]]  # by the key of a source
 
 
 def can_retag(database: Database) -> bool:
-    """Return whether a database stores what other tags need: files of earlier versions do not."""
+    """Return whether a database can get other tags; files of earlier versions cannot."""
     return database.range_sources is not None
 
 
 def select_loops(tags: Iterable[TagRange]) -> tuple[TagRange, ...]:
-    """Return the tags that a database cannot get without a build, as they add motion to it."""
+    """Return the tags that require a build, because they add motion to the database."""
     return tuple(tag for tag in tags if tag.name == LOOP)
 
 
@@ -60,8 +60,8 @@ def retag(
 ) -> Database:
     """Return a database with the tags of its sources.
 
-    Its loops stay. With `auto_tags`, tags are also proposed from the motion. Raises DatabaseError
-    if the database lacks a source, for more than 32 tags, and as a build does.
+    Loops stay. With `auto_tags`, tags are also proposed from the motion. Raises DatabaseError if
+    the database lacks a source, for more than 32 tags, and as a build does.
     """
     tagged = _tag_ranges(database, tags, auto_tags)
     names, bits = compute_tag_bits(tagged)
@@ -71,7 +71,7 @@ def retag(
 
 
 def exclude(database: Database, frames: np.ndarray) -> Database:
-    """Return a database in which frames (N,) are tagged 'no_use', besides the tags that it has.
+    """Return a database with frames (N,) also tagged 'no_use'.
 
     Raises DatabaseError for more than 32 tags, and if nothing is left to play.
     """
@@ -110,7 +110,7 @@ def change_tags(
     limits: np.ndarray,
     settings: dict[str, Any],
 ) -> Database:
-    """Return the same motion with other tags, and what is known of it whatever its tags."""
+    """Return the same motion with other tags, and the results that do not depend on tags."""
     result = database.with_tags(bits, names, bias, limits, settings)
     result.keep(database, _WHATEVER_TAGS)
     if np.array_equal(result.playable, database.playable):
@@ -119,7 +119,7 @@ def change_tags(
 
 
 def find_idle_tags(database: Database, tags: SourceTags) -> tuple[BuildNote, ...]:
-    """Return what a build with these tags warns of: those that cover no frame of their clip."""
+    """Return a build's warnings about tags that cover no frame of their clip."""
     pairs = zip(_tag_ranges(database, tags, None), database.ranges, strict=True)
     return tuple(
         reel.find_idle_tags(
@@ -131,7 +131,7 @@ def find_idle_tags(database: Database, tags: SourceTags) -> tuple[BuildNote, ...
 def _tag_ranges(
     database: Database, tags: SourceTags, auto_tags: AutoTagSettings | None
 ) -> list[TaggedRange]:
-    """Return the tags on each range; a mirrored one has those of its original."""
+    """Return the tags on each range; a mirrored range has its original's."""
     result: list[TaggedRange] = []
     originals: dict[tuple[object, ...], tuple[TagRange, ...]] = {}
     counts = (database.stops - database.starts).tolist()
@@ -156,7 +156,7 @@ def _tag_ranges(
 
 
 def _get_track(database: Database, index: int) -> GroundTrack:
-    """Return the track of a range as it was built: that of a loop includes its closing frame."""
+    """Return the track of a range as it was built, for loops with their closing frame."""
     rows = np.asarray(database.track[database.starts[index] : database.stops[index]])
     closing = (database.range_sources or ())[index].closing
     if closing is not None:

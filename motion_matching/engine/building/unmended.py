@@ -1,4 +1,4 @@
-"""What a build would mend in a database that was built before it did so."""
+"""Find what a build would mend in a database from an earlier version."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..sources.climbs import is_off_zero
 from ..sources.reel import BuildNote
 from .numbers import NUMBERS
 
-EXAMINED = "examined"  # among the settings of a database that was mended, or keeps what is wrong
+EXAMINED = "examined"  # settings of a database that was mended, or keeps its faults
 
 
 def find_unmended(database: Database) -> tuple[BuildNote, ...]:
@@ -31,7 +31,7 @@ def find_unmended(database: Database) -> tuple[BuildNote, ...]:
 
 
 def _find_frames(database: Database) -> Iterator[BuildNote]:
-    """Yield notes on the frames of clips as built, but no loops, copies and mirror images."""
+    """Yield notes on the frames of clips as built, without loops, copies and mirror images."""
     for origin, start, stop in zip(
         database.ranges, database.starts.tolist(), database.stops.tolist(), strict=True
     ):

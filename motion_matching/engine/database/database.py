@@ -1,4 +1,4 @@
-"""A database of poses and features: what motion matching plays from."""
+"""Store poses and features in a database, from which motion matching plays."""
 
 from __future__ import annotations
 
@@ -77,10 +77,10 @@ _RANGE_TYPES = frozenset((str, bool, a, b, bool, float) for a in (int, float) fo
 
 @dataclass(frozen=True)
 class RangeSource:
-    """What it takes to tag a range again: the key of its source, and the frames of that clip.
+    """Data to tag a range again: the key of its source, and the frames of that clip.
 
-    A `cycle` is a range of the source that was tagged as a loop. `closing` is the x, y and yaw of
-    the frame after a loop's last one.
+    A `cycle` is a range of the source tagged as a loop. `closing` is the x, y and yaw of the frame
+    after a loop's last one.
     """
 
     key: str
@@ -111,9 +111,9 @@ class Database:
     and angular, per second; track (N, 3): x, y, yaw of the simulation bone, float64; starts and
     stops (R,); contacts (N, L) of the legs' toes; limits (2, B): the largest linear and angular
     acceleration of each bone; tags (N,): bits named by `tag_names`; bias (N,): added to a frame's
-    cost; features (D, N): raw; `range_sources` (R): what it takes to tag all again, None in files
-    of earlier versions. `ground` (N,) and `footing` (N, L) are those of `climbs.OwnGround`, None
-    where all clips are on level ground.
+    cost; features (D, N): raw; `range_sources` (R): data to tag all again, None in files of earlier
+    versions. `ground` (N,) and `footing` (N, L) are those of `climbs.OwnGround`, None where all
+    clips are on level ground.
     """
 
     skeleton: Skeleton
@@ -143,13 +143,13 @@ class Database:
         return {}
 
     def derive(self, make: Callable[[Database], Derived]) -> Derived:
-        """Return what a function makes of the database, such as its idles: made once, and kept."""
+        """Return the result of a function of the database, such as its idles, computed once."""
         if make not in self._derived:
             self._derived[make] = make(self)
         return self._derived[make]
 
     def keep(self, other: Database, made: Iterable[Callable[[Database], Any]]) -> None:
-        """Take over what these functions made of another database, where both would be the same."""
+        """Take over results of these functions for another database, which have to be the same."""
         self._derived.update((make, other.derive(make)) for make in made if make in other._derived)
 
     @property
@@ -176,12 +176,12 @@ class Database:
 
     @cached_property
     def pace(self) -> float:
-        """How fast a creature of this size is, compared with people."""
+        """Speed of a creature of this size relative to people."""
         return gaits.measure_pace(self.skeleton, self.roles)
 
     @cached_property
     def walk_to_run(self) -> float:
-        """The speed in m/s that parts walking from running."""
+        """The speed in m/s that separates walking from running."""
         speed = np.hypot(self.root_motion[:, 0], self.root_motion[:, 1])
         moving = self.playable & (speed > AT_REST.moving * self.pace)
         return gaits.find_walk_to_run(self.pace, speed[moving], self.contacts[moving], self.fps)
@@ -193,7 +193,7 @@ class Database:
 
     @property
     def source_bones(self) -> tuple[str, ...]:
-        """Names of the source's bones: all but the simulation bone and the ends of legs."""
+        """Names of the source's bones: all except the simulation bone and the ends of legs."""
         return self.skeleton.names[1 : self.skeleton.bone_count - len(self.toe_ends)]
 
     @cached_property
@@ -223,7 +223,7 @@ class Database:
 
     @cached_property
     def toes(self) -> np.ndarray:
-        """Toes (N, L, 3) of all legs as the simulation bone sees them, in metres."""
+        """Toes (N, L, 3) of all legs in the simulation bone's frame, in metres."""
         toes = [leg.toe for leg in self.roles.legs]
         poses = np.asarray(self.poses)
         return self.skeleton.compute_bone_positions(toes, poses, root=0).astype(np.float32)
@@ -244,7 +244,7 @@ class Database:
 
     @cached_property
     def predecessors(self) -> np.ndarray:
-        """The frame before each (N,): that which it follows; -1 at the beginning of a range."""
+        """The frame before each (N,); -1 at the beginning of a range."""
         predecessors = np.full(self.frame_count, -1)
         before = np.flatnonzero(self.followers >= 0)
         predecessors[self.followers[before]] = before
@@ -279,7 +279,7 @@ class Database:
         return tuple(name for name in self.tag_names if name not in RESERVED_TAGS)
 
     def explain_missing_tags(self, tags: frozenset[str], end_guard: float) -> str:
-        """Return why no frame can be entered with all of these tags, or an empty string."""
+        """Say why no frame can be entered with all of these tags, or return an empty string."""
         try:
             carried = self.make_tag_mask(tags)
         except DatabaseError as error:
@@ -295,14 +295,14 @@ class Database:
     def find_candidates(self, end_guard: float) -> np.ndarray:
         """Return the frames (N,) that a search may choose.
 
-        Out are frames that a tag excludes, those within `end_guard` seconds of a dead end, and
-        those at the start of a range that lack the past.
+        Left out are frames excluded by a tag, frames within `end_guard` seconds of a dead end, and
+        frames at the start of a range that lack the past.
         """
         start, end = self.find_guarded_frames(end_guard)
         return self.playable & ~start & ~end & ~self.find_reserved(NO_ENTRY)
 
     def find_guarded_frames(self, end_guard: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return the frames (N,) that lack the past, and those near a dead end.
+        """Return the frames (N,) that lack the past, and the frames near a dead end.
 
         Near is within `end_guard` seconds; the past is as long as the features look back.
         """
@@ -330,7 +330,7 @@ class Database:
         limits: np.ndarray,
         settings: dict[str, Any],
     ) -> Database:
-        """Return the same motion with other tags; what was computed of it is not computed again."""
+        """Return the same motion with other tags, without computing its results again."""
         result = replace(
             self, tags=bits, tag_names=names, bias=bias, limits=limits, settings=settings
         )
@@ -356,7 +356,7 @@ class Database:
 
     @cached_property
     def climb_rates(self) -> np.ndarray:
-        """How fast the ground rises (N,) below the simulation bone, in m/s."""
+        """Rate (N,) at which the ground rises below the simulation bone, in m/s."""
         if self.ground is None:
             return np.zeros(self.frame_count)
         ground = np.asarray(self.ground, np.float64)
@@ -391,8 +391,7 @@ def _count_frames_to_dead_end(successors: np.ndarray, loop: bool) -> np.ndarray:
 def save(database: Database, path: Path | str, key: str = "") -> None:
     """Write the database as one uncompressed `.npz`. If that fails, DatabaseError and no file.
 
-    One of a library says by which `key` it is stored there, so that copies are nobody's but a
-    user's.
+    A database of a library stores its `key` there, so that copies elsewhere count as a user's.
     """
     skeleton = database.skeleton
     header = {

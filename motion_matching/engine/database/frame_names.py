@@ -1,4 +1,4 @@
-"""Frames of a database by their clip, as people write them: CLIP:FRAME or CLIP:FRAME:mirrored."""
+"""Find frames of a database by their written names: CLIP:FRAME or CLIP:FRAME:mirrored."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from ..errors import SettingsError
 from .database import Database
 
 _MIRRORED = "mirrored"
-_MOST_DIGITS = 18  # of a frame's number; Python refuses to read thousands
+_MOST_DIGITS = 18  # digits of a frame's number; Python refuses to read thousands
 
 
 def find_frame(database: Database, text: str, which: int | None = None) -> int:

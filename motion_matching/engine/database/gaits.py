@@ -1,6 +1,6 @@
-"""From which speed on a creature runs: by its footfalls, or by the length of its legs.
+"""Find the speed from which a creature runs, by its footfalls or the length of its legs.
 
-Of people it is a fixed speed. Animals with legs of another length change their gait at the same
+For people it is a fixed speed. Animals with legs of another length change their gait at the same
 Froude number, the square of the speed over gravity and the length of the legs. Source: Alexander
 and Jayes 1983, A dynamic similarity hypothesis for the gaits of quadrupedal mammals.
 """
@@ -24,13 +24,13 @@ def measure_pace(skeleton: Skeleton, roles: Roles) -> float:
 
 
 def find_walk_to_run(pace: float, speed: np.ndarray, contacts: np.ndarray, fps: float) -> float:
-    """Return the speed in m/s that parts walking from running, of a creature of a `pace`.
+    """Return the speed in m/s that separates walking from running, for a creature of a `pace`.
 
-    Of the speeds (N,) of moving frames and their `contacts` (N, L), it is the one that best parts
-    frames in which feet stand for more than half of the time from the others. Where all walk, it is
-    above their speeds. Without enough of both, the length of the legs decides alone.
+    From the speeds (N,) of moving frames and their `contacts` (N, L), it best separates frames in
+    which feet stand for more than half of the time from the others. If all walk, it is above their
+    speeds. Without enough of both, only the length of the legs decides.
 
-    Speeds grow with the root of a creature's length, as things fall; the smallest ones are slower.
+    Speeds grow with the root of a creature's length, as in falling; the smallest are slower.
     """
     limit = WALK_TO_RUN * pace
     if pace == 1.0 or not len(speed):
@@ -38,7 +38,7 @@ def find_walk_to_run(pace: float, speed: np.ndarray, contacts: np.ndarray, fps: 
     order = np.argsort(speed)
     duty = NUMBERS.duty if contacts.shape[1] > 2 else NUMBERS.duty_of_toes
     surplus = np.cumsum(contacts.mean(axis=1)[order] - duty)
-    # walking frames below count for a limit, and so do running ones above
+    # walking frames below a limit count for it, and so do running frames above
     score = 2.0 * surplus - surplus[-1]
     sorted_speed, enough = speed[order], round(NUMBERS.enough * fps)
     least, most = limit * min(pace, 1.0) / NUMBERS.limit_shift, limit * NUMBERS.limit_shift
@@ -48,6 +48,6 @@ def find_walk_to_run(pace: float, speed: np.ndarray, contacts: np.ndarray, fps: 
     if not near[best] or not walks > 0.0 > runs or not enough <= best < len(order) - enough:
         all_walk = len(order) > enough and len(order) - int(np.argmax(surplus)) < enough
         return max(limit, min(most, float(sorted_speed[-1]))) if all_walk else limit
-    # in the middle of the speeds that hardly occur
+    # in the middle of the rare speeds
     as_good = sorted_speed[near & (score > score[best] - NUMBERS.limits_alike * (walks - runs))]
     return float(np.sqrt(as_good[0] * as_good[-1]))

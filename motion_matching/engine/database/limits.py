@@ -1,4 +1,4 @@
-"""The largest accelerations of each bone, which limit how fast a blend may change a pose."""
+"""Measure the largest accelerations of each bone, which limit the speed of a blend."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ def measure_limits(
 ) -> np.ndarray:
     """Return each bone's largest linear and angular acceleration (2, B) inside ranges.
 
-    Frames that are `unused` (N,) do not count. Only blocks with some of them are measured; of the
-    others, the `peaks` of `measure_peaks` hold.
+    Frames that are `unused` (N,) do not count. Only blocks with some of them are measured; others
+    use the `peaks` of `measure_peaks`.
     """
     steps = unused[:-1] | unused[1:]
     edges = np.arange(0, len(steps), NUMBERS.frames_of_a_peak)

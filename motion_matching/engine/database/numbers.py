@@ -1,4 +1,4 @@
-"""What is read out of clips: each number with its unit and its reason."""
+"""Numbers for reading clips, each with its unit and its reason."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..settings import tune
 
 @dataclass(frozen=True)
 class DatabaseNumbers:
-    """Speeds and lengths are those of people where a body's size is divided out.
+    """Speeds and lengths are for people's size, if a body's size is divided out.
 
     Thresholds of tags are settings, in `tags.thresholds`; limits of files stay where they are read.
     """

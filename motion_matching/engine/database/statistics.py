@@ -1,4 +1,4 @@
-"""What a database holds: how fast it goes in which direction, how it turns, and its tags."""
+"""Measure the content of a database: speeds by direction, turns, and tags."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ DIRECTIONS = ("forward", "side", "back")
 def measure_speeds(database: Database) -> tuple[Speeds, Speeds]:
     """Return full walking and running speeds forward, to the side and back, from percentiles.
 
-    A direction is a sector of 90 degrees about its axis. A direction that a gait lacks takes the
-    speed of walking in that direction, and in walking the forward speed. Without running in the
-    data, both gaits are walking. Of creatures that go slower than others of their size, it is the
-    top speed.
+    A direction is a sector of 90 degrees about its axis. A direction that running lacks takes the
+    speed of walking there, and one that walking lacks takes the forward speed. Without running in
+    the data, both gaits are walking. Creatures slower than others of their size have their top
+    speed.
     """
     speed, sectors = _split_by_direction(database)
     enough = NUMBERS.enough * database.fps
@@ -67,10 +67,9 @@ def _split_by_direction(database: Database) -> tuple[np.ndarray, tuple[np.ndarra
 
 
 def find_missing_speeds(database: Database, speeds: Speeds) -> list[dict[str, Any]]:
-    """Return where speeds exceed the data: direction, speed ('wanted') and top speed ('found').
+    """Return speeds beyond the data: direction, speed ('wanted') and top speed ('found').
 
-    Speeds are in m/s. One is in the data if about that speed lasts for a second of frames in that
-    direction.
+    Speeds are in m/s. A speed is in the data if about a second of frames have it in that direction.
     """
     top = measure_top_speeds(database)
     pairs = [(name, getattr(speeds, name), getattr(top, name)) for name in DIRECTIONS]
@@ -97,7 +96,7 @@ def is_in_data(speed: float, fastest: float) -> bool:
 
 
 def classify_direction(x: float, y: float) -> str:
-    """Return which of DIRECTIONS a velocity in the character's axes has."""
+    """Return the one of DIRECTIONS of a velocity in the character's axes."""
     angle = abs(math.atan2(x, -y))
     return DIRECTIONS[0 if angle < math.pi / 4 else 1 if angle <= 3 * math.pi / 4 else 2]
 
@@ -135,7 +134,7 @@ def describe(database: Database) -> str:
 
 
 def to_dict(database: Database) -> dict[str, Any]:
-    """Return what a database holds as JSON data for a report."""
+    """Return the content of a database as JSON data for a report."""
     walk, run = measure_speeds(database)
     return {
         "frames": database.frame_count,

@@ -1,3 +1,3 @@
-"""Direct shots: marks that are hit on time, from a search that knows all of the shot."""
+"""Direct shots: hit marks on time by a search over the whole shot."""
 
 __all__ = ("conduct", "director", "footage", "improving", "shot", "sketch", "variations")

@@ -1,4 +1,4 @@
-"""What a body does on the way to its marks: what it enters, how low it goes, how its feet stand."""
+"""Measure a body on the way to its marks: collisions, height of the hips, stance of the feet."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .shot.shot import HIPS, Mark, Shot
 
 
 class Conduct:
-    """Measures of the poses of a take; those of obstacles need an obstruction."""
+    """Measures of the poses of a take. Collisions need an obstruction."""
 
     def __init__(
         self, take: Take, shot: Shot, footage: Footage, obstruction: Obstruction | None
@@ -38,7 +38,7 @@ class Conduct:
             self._low[start:stop] = stop - start > longest
 
     def list_problems(self, first: int, last: int) -> list[str]:
-        """Return in words what is wrong between two ticks."""
+        """Describe each fault between two ticks."""
         problems, fps = [], self._take.fps
         if self._depths and (entry := self._depths.find_entry(first, last)):
             problems.append(
@@ -56,7 +56,7 @@ class Conduct:
         return problems
 
     def find_step(self, first: int, last: int) -> float:
-        """Return how far in metres a foot moves between ticks, 0 for what is no step."""
+        """Return how far in metres a foot moves between ticks, 0 if it does not step."""
         toes = self._take.skeleton.compute_bone_positions(
             self._toes, self._take.poses[first : last + 1]
         )
@@ -64,7 +64,7 @@ class Conduct:
         return moved if moved > NUMBERS.foot_steps * self._size else 0.0
 
     def to_json(self) -> dict[str, Any]:
-        """Return all that is wrong in the take as JSON data."""
+        """Return all faults of the take as JSON data."""
         entry = self._depths and self._depths.find_entry(0, self._take.frame_count)
         low = self._heights[self._low]
         inside = {
@@ -78,7 +78,7 @@ class Conduct:
 
 
 def describe_inside(report: Mapping[str, Any]) -> str:
-    """Return in words what the body of a reported take enters anywhere, if it does."""
+    """Describe what the body of a reported take enters, if anything."""
     inside = report["inside"]
     if not inside["frames"]:
         return ""
@@ -89,7 +89,7 @@ def describe_inside(report: Mapping[str, Any]) -> str:
 
 
 def _find_asked(shot: Shot, take: Take) -> np.ndarray:
-    """Return at which ticks (T,) a shot itself decides on how high hips are."""
+    """Return the ticks (T,) at which a shot itself sets the height of the hips."""
     t, result = np.arange(take.frame_count) / take.fps, np.zeros(take.frame_count, bool)
     for mark in shot.marks:
         if around := _get_decided(mark):
@@ -102,7 +102,7 @@ def _find_asked(shot: Shot, take: Take) -> np.ndarray:
 
 
 def _get_decided(mark: Mark) -> float:
-    """Return how many seconds around a mark it decides on the height of the hips."""
+    """Return for how many seconds around a mark it sets the height of the hips."""
     if mark.frame is not None:
         return max(NUMBERS.asked_around, mark.pose_fade)
     of_hips = mark.part == HIPS and mark.height is not None

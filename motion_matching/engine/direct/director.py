@@ -1,4 +1,4 @@
-"""Direct a shot: search for what to play, close it so that marks are hit, play it, bend limbs."""
+"""Direct a shot: search for frames, close their path on the marks, play it, and bend limbs."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ from .shot.shot import Piece, Shot
 from .shot_checks import check_shot
 from .sketch import Sketch, find_changed_span
 
-_Told = TypeVar("_Told")  # what a closing tells besides
+_Told = TypeVar("_Told")  # further result of a closing
 TAKE_STATES = NUMBERS.take_states
 PREVIEW_STATES = NUMBERS.preview_states
 
 
 class _Attempt(NamedTuple):
-    """How to search again around missed marks: times as many states, and `Wanted.most_turned`."""
+    """A repeated search around missed marks: factor of states, and `Wanted.most_turned`."""
 
     wider: int
     most_turned: float
@@ -62,9 +62,9 @@ _ATTEMPTS = tuple(map(_Attempt, NUMBERS.wider, COSTS.most_heading_again))
 
 @dataclass(frozen=True)
 class Directed:
-    """A take of a shot, how it was planned, and what became of marks and paths.
+    """A take of a shot with its plan and the outcome of each mark and path.
 
-    Plan, closing and guide are those of the footage's size.
+    Plan, closing and guide are in the footage's size.
     """
 
     take: Take
@@ -77,7 +77,7 @@ class Directed:
 
 @dataclass(frozen=True)
 class _Task:
-    """A shot as large as the footage, what follows from it, and the one that was `asked` for."""
+    """A shot in the footage's size, what follows from it, and the shot `asked` for."""
 
     shot: Shot
     asked: Shot
@@ -88,7 +88,7 @@ class _Task:
 
 
 class _Solution(NamedTuple):
-    """A plan, closed, the ticks of marks it misses, and where its way (P, 3) is laid."""
+    """A closed plan, the ticks of the marks it misses, and where its way (P, 3) is laid."""
 
     plan: ShotPlan
     closed: Closed
@@ -111,8 +111,8 @@ class Director:
     ) -> Directed:
         """Return the take of a shot, its feet not yet planted and its limbs not yet bent.
 
-        Raises SettingsError for marks that contradict each other, and for frames and limbs that
-        there are not; DatabaseError for tags that no frame carries.
+        Raises SettingsError for marks that contradict each other, and for unknown frames and limbs;
+        DatabaseError for tags that no frame carries.
         """
         task = self._prepare(shot)
         solved = self._solve(task, states, progress)
@@ -121,7 +121,7 @@ class Director:
         return self._play(shot, task.guide, solved.plan, solved.closed)
 
     def _solve(self, task: _Task, states: int, progress: ReportShare | None = None) -> _Solution:
-        """Search and close a shot, and again around what is missed."""
+        """Search and close a shot, then search again around missed marks."""
         solved = self._close(task, self._search(task, states, progress))
         for attempt in _ATTEMPTS if states >= TAKE_STATES else ():
             if solved.missed:
@@ -131,7 +131,7 @@ class Director:
     def _settle_conflict(
         self, shot: Shot, task: _Task, solved: _Solution, states: int
     ) -> tuple[_Task, _Solution]:
-        """Return the same without one of two marks that are missed as there is no time for both."""
+        """Return the solution without one of two missed marks, if there is no time for both."""
         best = task, solved, len(solved.missed)
         for i in find_conflict(shot, solved.missed, self.footage.database.fps):
             freed = self._prepare(free_mark(shot, i))
@@ -149,9 +149,9 @@ class Director:
         states: int = PREVIEW_STATES,
         progress: ReportShare | None = None,
     ) -> Sketch:
-        """Return where a take of a shot would go, which is found much faster than the take.
+        """Return where a take of a shot would go; this is much faster than the take itself.
 
-        If only marks differ from the sketch `before`, that is kept but for the seconds around
+        If only marks differ from the sketch `before`, it is kept except for the seconds around
         them. Raises as `direct`.
         """
         task = self._prepare(shot)
@@ -171,7 +171,7 @@ class Director:
     def _measure_sketch(
         self, task: _Task, plan: ShotPlan, closed: Closed, span: tuple[float, float]
     ) -> Sketch:
-        """Return a sketch with what became of its marks, but for poses, which feet decide on."""
+        """Return a sketch with the outcome of its marks except poses, which depend on feet."""
         shot = task.asked
         free = replace(shot, marks=tuple(replace(mark, pose=None) for mark in shot.marks))
         take = self._play_freely(free, task.guide, plan, closed)
@@ -195,7 +195,7 @@ class Director:
         return done
 
     def finish(self, directed: Directed, feet: str | None = None) -> Directed:
-        """Return the same with its feet planted and its limbs at their marks, and reported anew."""
+        """Plant the feet of a take, bring its limbs to their marks, and report on it again."""
         database = self.footage.database
         take = self._plant(directed.take, directed.shot, feet)
         around = self._find_obstruction(directed.shot)
@@ -267,7 +267,7 @@ class Director:
         plan: ShotPlan,
         close: Callable[[Sequence[Anchor]], tuple[Closed, _Told]],
     ) -> tuple[Closed, _Told]:
-        """Return what `close` returns of the anchors, which follow the parts of each closing."""
+        """Close on anchors that follow the parts of each closing; return the result of `close`."""
         anchors: Sequence[Anchor] = track_parts(task.anchors, plan, self.footage, self.settings)
         result = close(anchors)
         for _ in range(NUMBERS.part_closings if has_parts(anchors) else 0):
@@ -278,7 +278,7 @@ class Director:
     def _close_on(
         self, task: _Task, wanted: Sequence[Anchor], revised: Revised, closed: Closed
     ) -> tuple[Closed, tuple[int, int]]:
-        """Return the same, closed once on the anchors that are wanted."""
+        """Return the solution closed once on the given anchors."""
         begin_and_end = revised.begin, revised.end
         first, last = (int(np.searchsorted(closed.plan_ticks, at)) for at in begin_and_end)
         count, lead = len(closed.rate), NUMBERS.pinned_ticks
@@ -326,7 +326,7 @@ class Director:
         span: tuple[int, int],
         feet: str | None,
     ) -> Take:
-        """Return the take with the new ticks of a span, played with what is around it."""
+        """Return the take with the new ticks of a span, played together with their surroundings."""
         first, last = span
         count, around = done.take.frame_count, round(NUMBERS.play_context * self.footage.fps)
         low, high = max(first - around, 0), min(last + around, count)
@@ -379,7 +379,7 @@ class Director:
         return Directed(take, shot, plan, closed, guide, report)
 
     def _play_freely(self, shot: Shot, guide: Guide, plan: ShotPlan, closed: Closed) -> Take:
-        """Return the take of a closed plan in the poses asked for; its feet are not planted."""
+        """Return the take of a closed plan in the requested poses; its feet are not planted."""
         desired = guide.way * [self.footage.size, self.footage.size, 1.0]
         take = play(self.footage, shot, plan, closed, self.settings, desired)
         marks = pose_hips(shot).marks
@@ -390,7 +390,7 @@ class Director:
         return report_shot(take, pose_hips(shot), plan, closed, data, around)
 
     def _find_obstruction(self, shot: Shot) -> Obstruction | None:
-        """Return what is in the way of the character, if there is anything."""
+        """Return the obstruction in the way of the character, if there is one."""
         if not (shot.obstacles or shot.walls):
             return None
         return Obstruction.from_shot(shot, self.settings.collision_radius)
@@ -401,7 +401,7 @@ class Director:
         return beam.search(self._find_start(task), progress)
 
     def _find_start(self, task: _Task) -> SearchStart | None:
-        """Return the frame that a shot has to begin with, if a mark asks for one."""
+        """Return the frame with which a shot has to begin, if a mark asks for one."""
         for mark in task.shot.marks:
             if mark.frame is not None and round(mark.time * task.guide.fps) == 0:
                 x, y, yaw = task.guide.way[0].tolist()
@@ -427,9 +427,9 @@ class Director:
     def _follow(
         self, task: _Task, anchors: Sequence[Anchor], plan: ShotPlan, closed: Closed
     ) -> list[Anchor]:
-        """Return anchors whose parts are where the take that was closed on them has them."""
+        """Return anchors with their parts placed as in the take that was closed on them."""
         take = self._play_freely(task.asked, task.guide, plan, closed)
-        parts = {anchor.part for anchor in anchors if anchor.part}  # to look one up takes its time
+        parts = {anchor.part for anchor in anchors if anchor.part}  # a lookup is slow
         if any(is_leg(self.footage.database, part) for part in parts):
             take = self._plant(take, task.asked)
         return follow_take(anchors, take, closed, self.footage)
@@ -437,7 +437,7 @@ class Director:
     def _try_again(
         self, task: _Task, solved: _Solution, attempt: _Attempt, states: int
     ) -> _Solution:
-        """Return the same with those pieces searched again that miss fewer marks then."""
+        """Search pieces again, and keep the results that miss fewer marks."""
         around, last = round(NUMBERS.search_around * task.guide.fps), task.guide.tick_count - 1
         spans = [
             (max(first, 0), min(stop, last))
@@ -455,7 +455,7 @@ class Director:
         return again if len(again.missed) < len(solved.missed) else solved
 
     def _replace(self, task: _Task, solved: _Solution, pieces: Sequence[Revised]) -> _Solution:
-        """Return a solution with pieces of its plan, closed anew."""
+        """Replace pieces of a solution's plan, and close it again."""
         return self._close(task, join_pieces(solved.plan, pieces), solved.way, pieces)
 
     def _search_around(
@@ -495,7 +495,7 @@ def _check_piece(guide: Guide, before: Guide, start: float, stop: float, seconds
 
 
 def _merge(spans: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Return spans in order, those that overlap as one."""
+    """Return spans in order, with overlapping ones joined."""
     result: list[tuple[int, int]] = []
     for first, stop in sorted(spans):
         if result and first <= result[-1][1]:

@@ -1,4 +1,4 @@
-"""Solve a shot in passes, so that there is a whole take long before the best one is found."""
+"""Solve a shot in passes, so that a complete take exists long before the best one."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ def improve(
     states: int = TAKE_STATES,
     progress: ReportShare | None = None,
 ) -> Iterator[Directed]:
-    """Yield finished takes of a shot: that of a preview, then that of the whole search.
+    """Yield finished takes of a shot: a preview, then the take of the whole search.
 
-    The last one is what `Director.make` returns; a preview has no other before it. Whoever ends the
-    work between has the take before. Raises as `Director.make`.
+    The last one is the take of `Director.make`. If the work is stopped, the take before it remains.
+    Raises as `Director.make`.
     """
     passes = [PREVIEW_STATES, states] if states > PREVIEW_STATES else [states]
     total, begun = sum(passes), 0

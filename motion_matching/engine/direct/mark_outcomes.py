@@ -1,4 +1,4 @@
-"""What became of each mark: how far it is missed, and why, measured from the poses of a take."""
+"""Report by how much each mark is missed and why, measured from the poses of a take."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .shot.shot import Mark, Shot
 
 @dataclass(frozen=True)
 class MarkMeasures:
-    """What the outcomes of marks are measured from; the shot is without those that do not lead."""
+    """Data from which outcomes of marks are measured; the shot has only the leading marks."""
 
     take: Take
     shot: Shot
@@ -33,7 +33,7 @@ class MarkMeasures:
     obstruction: Obstruction | None = None
 
     def report(self, mark: Mark) -> dict[str, Any]:
-        """Return what became of a mark as JSON data."""
+        """Return the outcome of a mark as JSON data."""
         tick = self._find_tick(mark.time)
         result: dict[str, Any] = {"time": mark.time}
         result |= {"place_error": None, "facing_error": None, "time_error": 0.0, "reason": ""}
@@ -117,7 +117,7 @@ class MarkMeasures:
         return [] if not problem or (is_elsewhere and away is not None) else [problem]
 
     def _list_of_way(self, mark: Mark, tick: int) -> list[str]:
-        """Return what is wrong since the mark before, and with how the feet stand in a hold."""
+        """List faults since the mark before, and faults in the stance of a hold."""
         first, last = self._find_before(mark), self._find_tick(mark.time + mark.hold)
         problems = self.conduct.list_problems(min(first + 1, tick), last)
         if mark.hold and (moved := self.conduct.find_step(tick, last)):
@@ -133,9 +133,9 @@ class MarkMeasures:
         return self._find_tick(max(ends, default=0.0))
 
     def _measure_part(self, mark: Mark, tick: int) -> tuple[float, str]:
-        """Return how far a part is from its mark, a limb also in a hold, and why if it is known.
+        """Return the distance of a part from its mark, of limbs also in a hold, and the reason.
 
-        Heights of hips are told as those of poses.
+        Heights of hips are reported by poses.
         """
         aside, above = self._measure_held(mark, tick)
         away = np.hypot(aside, above)
@@ -153,7 +153,7 @@ class MarkMeasures:
         return most, ""
 
     def _measure_held(self, mark: Mark, tick: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return how far (K,) a part is beside its mark, and above or below, while it is held."""
+        """Return the level and vertical distances (K,) of a part from its mark while it is held."""
         last = self._find_tick(mark.time + mark.hold)
         places = self._find_places(mark)[tick : last + 1 if mark.is_limb else tick + 1]
         aside = np.linalg.norm(places[:, :2] - mark.position, axis=1)
@@ -161,7 +161,7 @@ class MarkMeasures:
         return aside, np.abs(places[:, 2] - (mark.height if has_height else places[:, 2]))
 
     def _is_left(self, mark: Mark, tick: int) -> bool:
-        """Return whether a part comes to its mark, but does not stay while it is held."""
+        """Return whether a part reaches its mark, but does not stay while it is held."""
         away = np.hypot(*self._measure_held(mark, tick))
         return bool(away[0] <= mark.tolerance < away.max())
 
@@ -213,7 +213,7 @@ class MarkMeasures:
         return float(self.obstruction.find_surfaces(place, stands, 0.0)[0]) - (mark.height or 0.0)
 
     def _is_far(self, mark: Mark) -> bool:
-        """Return whether no motion goes to a mark in the time that there is."""
+        """Return whether no motion reaches a mark in the available time."""
         place, seconds = find_before(self.shot, mark)
         if seconds <= 0.0 or mark.position is None:
             return False
@@ -222,7 +222,7 @@ class MarkMeasures:
         return wanted > NUMBERS.too_fast * reach.metres * self.footage.size
 
     def _explain_place(self, mark: Mark, away: float) -> str:
-        """Say why a place is missed: the data's motion that comes nearest, and what to do."""
+        """Say why a place is missed: the nearest motion in the data, and the remedy."""
         assert mark.position is not None
         place, seconds = find_before(self.shot, mark)
         text = f"the mark is missed by {away:.2f} m"

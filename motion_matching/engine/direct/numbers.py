@@ -1,4 +1,4 @@
-"""The director's times, distances and counts, each with its unit and its reason."""
+"""Times, distances and counts of the director, each with its unit and its reason."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class DirectNumbers:
     Distances are those of a body of people's size, and times those of its motion.
     """
 
-    # footage: jumps that are known, and ways that are measured
+    # footage: known jumps, and measured ways
     end_guard: float = tune(
         0.3, "s", "jumps lead to frames with as long to go, or they would jump again at once"
     )

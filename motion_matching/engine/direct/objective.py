@@ -1,4 +1,4 @@
-"""What a shot costs: every weight of the director, in one table and in comparable units."""
+"""Weights of the director, in one table and in comparable units."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from ..settings import tune
 class Objective:
     """The weights by which the director judges jumps, plans, closings and places to stand.
 
-    The search adds up metre-seconds: how far joints are off, times how long that is seen, as in
-    the price of a jump of `blending.jump_price`. A deviation d of which `a` is allowed costs
-    `place` or `heading` times (d / a)² in each second, so an allowed deviation is a weight as well:
-    half of it costs four times as much. The closing adds up (d / a)² in each second.
+    The search adds up metre-seconds: the error of joints times the time that it is seen, as in the
+    price of a jump of `blending.jump_price`. A deviation d of which `a` is allowed costs `place` or
+    `heading` times (d / a)² in each second, so an allowed deviation is also a weight: half of it
+    makes costs four times as high. The closing adds up (d / a)² in each second.
 
     To compare them: 0.01 m·s is a second of a deviation that is just allowed, 0.016 m·s a usual
     jump (`build.py study director`), and 1 m·s is plainly wrong. That study judges them together
-    (docs/direct-quality.md); "by eye" is what no figure of its own was measured for.
+    (docs/direct-quality.md); "by eye" marks a weight without its own measurement.
     """
 
     # jumps: metre-seconds each
@@ -44,7 +44,7 @@ class Objective:
     crowded: float = tune(
         100.0, "m·s", "more than any jump, less than `barred`: other kinds of jumps come first"
     )
-    # the way: metre-seconds a second, for a deviation that is just allowed
+    # the way: metre-seconds a second, for the largest allowed deviation
     place: float = tune(
         0.01, "m·s/s", "three seconds of it are worth a jump; with more, plans jump all the time"
     )
@@ -57,7 +57,7 @@ class Objective:
         "1",
         "when missed marks are searched again: headings between are often wrong",
     )
-    # the deviations that are allowed, at marks and far from them
+    # allowed deviations, at marks and far from them
     near: float = tune(0.08, "m", "at a mark: what the closing can bend away; costs `place`")
     far: float = tune(
         0.6, "m", "far from marks: a step aside, as only marks were asked for; by eye"
@@ -98,7 +98,7 @@ class Objective:
     lead_to_frame: float = tune(
         0.6, "m·s", "for not leading to a frame asked for, just before it; more than any jump to it"
     )
-    # what is asked for at a moment
+    # requests at a moment
     frame_missed: float = tune(
         1e3, "m·s", "more than all else: a frame that is asked for has to be shown"
     )

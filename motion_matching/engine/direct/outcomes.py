@@ -1,4 +1,4 @@
-"""What became of a shot: how far marks and paths are missed, and why."""
+"""Report on a shot: by how much marks and paths are missed, and why."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def report_shot(
     data: tuple[Footage, JumpTable],
     obstruction: Obstruction | None = None,
 ) -> dict[str, Any]:
-    """Return what became of each mark and path, as JSON data: metres, radians, seconds.
+    """Return the outcome of each mark and path as JSON data: metres, radians, seconds.
 
-    All of it is measured from the poses of the take, and so is what its body enters on the way.
+    All of it is measured from the poses of the take, including collisions on the way.
     """
     footage, table = data
     size, pace = footage.size, footage.pace
@@ -64,7 +64,7 @@ def _list_jumps(
 ) -> list[dict[str, Any]]:
     """Return each jump: its second, from and to which frame, and its price in metre-seconds.
 
-    And the runner-up by what jumps cost the director: where it leads, and how much `dearer` it is.
+    Add the runner-up by the director's prices: where it leads, and how much `dearer` it is.
     """
     result = []
     low = np.floor(closed.plan_ticks + 1e-6)
@@ -97,7 +97,7 @@ def report_path(
     conduct: Conduct | None = None,
     footage: Footage | None = None,
 ) -> dict[str, Any]:
-    """Return how far a take is from a path while it lasts, and what its body does meanwhile."""
+    """Return the distance of a take from a path while it lasts, and its body's faults meanwhile."""
     first = int(np.ceil(path.times[0] * take.fps - 1e-6))
     last = min(int(path.times[-1] * take.fps + 1e-6), take.frame_count - 1)
     ticks = np.arange(first, max(last, first) + 1)
@@ -137,7 +137,7 @@ def report_path(
 
 
 def _report_tempo(tempo: Tempo, closed: Closed, fps: float) -> dict[str, Any]:
-    """Return how fast a range is played on average."""
+    """Return the average speed at which a range is played."""
     first, stop = round(tempo.start * fps), round(tempo.stop * fps)
     rate = float(closed.rate[first : max(stop, first + 1)].mean())
     problems = []
@@ -153,7 +153,7 @@ def _report_tempo(tempo: Tempo, closed: Closed, fps: float) -> dict[str, Any]:
 def _report_kept(
     take: Take, plan: ShotPlan, closed: Closed, jump: KeptJump, footage: Footage
 ) -> dict[str, Any]:
-    """Return whether a jump that has to be is in a take."""
+    """Return whether a take has a kept jump."""
     left, to = (find_frame(footage.database, frame) for frame in (jump.source, jump.target))
     at = np.flatnonzero(plan.jumps[1:]) + 1
     at = at[(plan.frames[at - 1] == left) & (plan.frames[at] == to)]

@@ -1,4 +1,4 @@
-"""Check that a shot does not contradict itself, and that its database has what it names."""
+"""Check that a shot does not contradict itself, and that its database has the named data."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _COMPARED = (("heading", "facing"), ("frame", "frame"), ("pose", "pose"))
 
 
 def check_shot(shot: Shot, database: Database, settings: PerformerSettings) -> None:
-    """Raise SettingsError or DatabaseError, in a sentence, for what contradicts itself."""
+    """Raise SettingsError or DatabaseError, with a sentence, for contradictions."""
     for mark in shot.marks:
         if problem := find_mark_problem(mark):
             raise SettingsError(f"The mark at {mark.time:g} s {problem}.")
@@ -49,7 +49,7 @@ def check_shot(shot: Shot, database: Database, settings: PerformerSettings) -> N
 
 
 def _check_kept(jump: KeptJump, shot: Shot, database: Database) -> None:
-    """Check that a jump that has to be can be."""
+    """Check that a required jump is possible."""
     name = f"The jump to '{jump.target}' that is kept at {jump.time:g} s"
     if not 0.0 < jump.time < shot.seconds:
         raise SettingsError(f"{name} is outside of the shot; unpin it, or make the shot longer.")
@@ -59,7 +59,7 @@ def _check_kept(jump: KeptJump, shot: Shot, database: Database) -> None:
 
 
 def _check_tempos(shot: Shot) -> None:
-    """Check that ranges that are slower or faster are within the shot and apart."""
+    """Check that ranges of other tempos are within the shot and do not overlap."""
     ordered = sorted(shot.tempos, key=lambda tempo: tempo.start)
     for tempo in ordered:
         if not 0.0 <= tempo.start < tempo.stop <= shot.seconds:
@@ -108,7 +108,7 @@ def _check_times(shot: Shot, fps: float) -> None:
 
 
 def _compare(a: Mark, b: Mark) -> str:
-    """Return in what two marks at one time contradict each other, or an empty string."""
+    """Describe the contradiction between two marks at one time, or return an empty string."""
     if a.position is not None and b.position is not None:
         if a.part == b.part and (a.position, a.height) != (b.position, b.height):
             return "place"

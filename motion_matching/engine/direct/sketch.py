@@ -1,4 +1,4 @@
-"""Where a take of a shot would go: planned and closed, but not yet played."""
+"""Sketch where a take of a shot would go: planned and closed, but not yet played."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from .shot.shot import Mark, Shot
 
 @dataclass(frozen=True)
 class Sketch:
-    """The plan of a shot and its closing, which are those of the footage's size.
+    """The plan of a shot and its closing, in the footage's size.
 
-    `span` is the part of the shot in seconds that was searched, and the rest is that of a sketch
-    before. The `report` is that of a take as it would be before its feet are planted.
+    `span` is the part of the shot in seconds that was searched; the rest is from an earlier sketch.
+    The `report` is for the take before its feet are planted.
     """
 
     shot: Shot
@@ -37,15 +37,15 @@ class Sketch:
 
 @dataclass(frozen=True)
 class Way:
-    """What is drawn of a sketch, in the size of the character.
+    """Drawing data of a sketch, in the size of the character.
 
     - `places` (T, 3): x, y and yaw of the simulation bone
-    - `below` (T,): how high the `floor` is there
-    - `footfalls` (F, 6): x, y and yaw of each contact, its leg, how high its ground is, and how far
-      that rises ahead of the foot, per metre
-    - `marks` (M, 2): where each mark is, and `at` (M, 2): where the way has its part then
-    - `heights` (M, 2): how high the floor is at each mark, and at the character then
-    - `reasons`: why each mark is missed, empty for those that are met
+    - `below` (T,): height of the `floor` there
+    - `footfalls` (F, 6): x, y and yaw of each contact, its leg, the height of its ground, and the
+      slope of that ahead of the foot
+    - `marks` (M, 2): places of marks; `at` (M, 2): places of their parts on the way then
+    - `heights` (M, 2): height of the floor at each mark, and at the character then
+    - `reasons`: why each mark is missed, empty if it is met
     """
 
     places: np.ndarray
@@ -64,10 +64,10 @@ class Way:
 
 
 def find_changed_span(before: Shot, after: Shot) -> tuple[float, float] | None:
-    """Return the seconds in which shots differ, as they do in marks only, with what is around.
+    """Return the range in seconds in which the marks of two shots differ, with a margin.
 
-    None if they differ in other things, or if that is most of the shot. Marks that do not lead
-    change nothing that is searched.
+    None if they differ in other things, or if that is most of the shot. Marks that do not lead do
+    not change the search.
     """
     before, after = before.leading, after.leading
     if len(before.marks) != len(after.marks) or _leave_out(before) != _leave_out(after):
@@ -97,17 +97,17 @@ def find_changed_span(before: Shot, after: Shot) -> tuple[float, float] | None:
 
 
 def _leave_out(shot: Shot) -> Shot:
-    """Return what a shot asks for besides its marks."""
+    """Return the requests of a shot without its marks."""
     return replace(shot, marks=())
 
 
 def _asks_on(mark: Mark) -> tuple[object, ...]:
-    """Return what a mark asks for until another one does."""
+    """Return the requests of a mark that last until another one changes them."""
     return mark.gait, mark.tags
 
 
 def compute_way(sketch: Sketch, footage: Footage) -> Way:
-    """Return what is drawn of a sketch."""
+    """Return the drawing data of a sketch."""
     scale, floor = np.array([footage.size, footage.size, 1.0]), sketch.shot.floor
     places, fps = sketch.closed.places * scale, footage.database.fps
     below = follow_floor(floor, places[:, :2])
@@ -142,13 +142,13 @@ def compute_way(sketch: Sketch, footage: Footage) -> Way:
 
 
 def _find_height(floor: Ground, mark: Sequence[float], below: np.ndarray, is_missed: bool) -> float:
-    """Return how high the floor is at a mark, to which steps lead from a character (3,) there."""
+    """Return the height of the floor at a mark, reached by steps from a character (3,) there."""
     x, y = mark
     return floor.height(x, y) if is_missed else compute_step_height(floor, x, y, below.tolist())
 
 
 def _find_shown(sketch: Sketch) -> np.ndarray:
-    """Return the frames (T,) that are shown."""
+    """Return the shown frames (T,)."""
     low = np.floor(sketch.closed.plan_ticks + 1e-6).astype(int)
     return np.asarray(sketch.plan.frames[np.minimum(low, len(sketch.plan.frames) - 1)])
 

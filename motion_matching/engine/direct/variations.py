@@ -1,6 +1,4 @@
-"""Find clearly different takes of a shot: they play other frames, or go another way. Each has a
-seed.
-"""
+"""Find clearly different takes of a shot, by seeds: they play other frames, or go another way."""
 
 from __future__ import annotations
 
@@ -20,14 +18,14 @@ from .shot.shot import MOST_VARIATIONS, Shot
 
 
 class Difference(NamedTuple):
-    """The share of the time in which two takes show other frames, and metres between their ways."""
+    """The share of time with different frames in two takes, and the metres between their ways."""
 
     frames: float
     apart: float
 
 
 def measure_difference(a: Take, b: Take, database: Database) -> Difference:
-    """Return how much two takes of as many ticks differ. Ways are compared tick by tick."""
+    """Return how much two takes of equal length differ. Ways are compared tick by tick."""
     near = np.abs(a.frames.astype(int) - b.frames) <= NUMBERS.same_moment_shown * database.fps
     near &= database.range_of_frame[a.frames] == database.range_of_frame[b.frames]
     apart = np.linalg.norm(a.character[:, :2] - b.character[:, :2], axis=1)
@@ -44,10 +42,10 @@ def find_variations(
 ) -> Iterator[Directed]:
     """Yield up to `count` finished takes of a shot, none like another; the first is its own.
 
-    Each meets as much as the first, and its shot has a seed of its own. Reports have `variation`:
-    the seed, and how much the take differs from the one before it that is most alike, `frames` and
-    `apart` as in `Difference`. There are fewer if seeds do not lead to more that differ.
-    Raises SettingsError for a count that cannot be, and as `Director.direct`.
+    Each meets as much as the first, with a different seed in its shot. Reports have `variation`:
+    the seed, and the difference from the most similar take before it, `frames` and `apart` as in
+    `Difference`. There are fewer if further seeds give no different ones. Raises SettingsError for
+    a count that cannot be, and as `Director.direct`.
     """
     if not 1 <= count <= MOST_VARIATIONS:
         raise SettingsError(
@@ -69,7 +67,7 @@ def find_variations(
 
 
 def _compare(done: Directed, found: list[Directed], director: Director) -> Difference:
-    """Return how much a take differs from the most alike of others; a first one not at all."""
+    """Return how much a take differs from the most similar of others; a first one not at all."""
     database = director.footage.database
     listed = [measure_difference(done.take, each.take, database) for each in found]
     return min(listed, key=lambda each: _rate(each, director), default=Difference(0.0, 0.0))

@@ -1,4 +1,4 @@
-"""What the data holds and what the search sees: coverage, maps, the frame inspector, pictures."""
+"""Inspect the data and the search: coverage, maps, the frame inspector, pictures."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""How motion data is counted and drawn: each number with its unit and its reason."""
+"""Numbers for counting and drawing motion data, each with its unit and its reason."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..settings import tune
 
 @dataclass(frozen=True)
 class InsightNumbers:
-    """Colours stand beside what they colour."""
+    """Colours are defined next to their use."""
 
     # coverage
     coverage_window: float = tune(

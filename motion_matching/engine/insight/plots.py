@@ -1,4 +1,4 @@
-"""Draw what a database holds as one SVG file: strands, coverage, histograms, maps of poses.
+"""Draw the content of a database as one SVG file: strands, coverage, histograms, maps of poses.
 
 Strands are the trajectories of the simulation bone over a second, from one point and facing up,
 coloured by speed, beside those of the simulation object ("Code vs Data Driven Displacement",
@@ -67,7 +67,7 @@ def _format_rgb(colours: Array) -> list[str]:
 def _draw_both_strands(database: Database, tracks: Sequence[Array]) -> tuple[str, str, str]:
     """Draw strands of data and simulation object at one scale, and both laid over each other.
 
-    Beyond the data nothing matches.
+    Nothing matches beyond the data.
     """
     data = strands.from_database(database, MAX_STRANDS)
     simulation = strands.from_tracks(tracks, database.fps, MAX_STRANDS)
@@ -88,7 +88,7 @@ def _draw_strands(name: str, title: str, sample: strands.Strands, scale: float) 
 
 
 def _lay_over(data: strands.Strands, simulation: strands.Strands, scale: float) -> str:
-    """Draw strands of the simulation object on those of the data, each in a colour of its own."""
+    """Draw strands of the simulation object over those of the data, in different colours."""
     lines = [
         *_draw_paths(data.paths, [_DATA_COLOUR] * len(data.paths), scale),
         *_draw_paths(simulation.paths, [_OBJECT_COLOUR] * len(simulation.paths), scale),
@@ -107,7 +107,7 @@ def _draw_paths(paths: Array, colours: Sequence[str], scale: float) -> list[str]
 
 
 def _draw_rule(scale: float, legend: str) -> tuple[str, str]:
-    """Return a line as long as a metre, and what is written above it."""
+    """Return a line of one metre, and its label."""
     y, right = HEIGHT - 20, MARGIN + scale
     rule = f'<line x1="{MARGIN:g}" y1="{y:g}" x2="{right:g}" y2="{y:g}" stroke="#222"/>'
     return rule, make_label(MARGIN, HEIGHT - 24, legend)

@@ -1,7 +1,7 @@
-"""A sheet of pictures of a take: its way from above, and the body at even moments.
+"""Draw a sheet of pictures of a take: its way from above, and the body at even intervals.
 
-The desired path is the desired velocity summed up from where the take starts. It knows nothing of
-the character, so what is lost in a turn stays lost.
+The desired path is the desired velocity summed up from where the take starts. It ignores the
+character, so distance lost in a turn stays lost.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def _choose_frames(take: Take, count: int) -> Array:
 
 
 def _measure_shape(take: Take) -> float:
-    """Return how wide a picture of the body has to be for its height."""
+    """Return the width of a picture of the body relative to its height."""
     lines = _find_lines(take, _choose_frames(take, NUMBERS.shape_frames))
     lines = lines - lines.mean(axis=(1, 2), keepdims=True)
     across, up = np.abs(lines @ _RIGHT).max(), np.abs(lines @ _UP).max()

@@ -1,3 +1,3 @@
-"""Frames that no body can have moved through: found and mended."""
+"""Find and mend frames that no body can have moved through."""
 
 __all__ = ("mending",)

@@ -1,4 +1,4 @@
-"""How far the whole body moves from frame to frame of a clip."""
+"""Measure how far the whole body moves from frame to frame of a clip."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .numbers import NUMBERS
 
 @dataclass(frozen=True)
 class BodySteps:
-    """Ways of a body in metres, as the root mean square of its bones by their lengths.
+    """Ways of a body in metres, the root mean square over its bones weighted by length.
 
-    `steps` (F - 1,) are those from a frame to the next, `changes` (F - 2,) by how much a step
-    differs from that before it. The `size` of the body is its extent in most frames. Of its
-    bones, `weights` (B,) add up to 1.
+    `steps` (F - 1,) lead from a frame to the next, `changes` (F - 2,) are differences of
+    consecutive steps. The `size` of the body is its extent in most frames. `weights` (B,) of bones
+    add up to 1.
     """
 
     steps: np.ndarray
@@ -60,7 +60,7 @@ def _weigh_bones(clip: Clip) -> tuple[np.ndarray, float]:
     positions, rotations = clip.positions[sample], clip.rotations[sample]
     lengths = np.linalg.norm(np.median(positions, axis=0), axis=-1).astype(np.float64)
     lengths[find_sliding_bones(clip)] = 0.0
-    if not lengths.any():  # bones without parents, as those of controls
+    if not lengths.any():  # bones without parents, such as controls
         lengths[:] = 1.0
     _, points = quat.fk(rotations, positions, clip.skeleton.parents)
     extents = np.linalg.norm(np.ptp(points[:, lengths > 0.0], axis=1), axis=-1)

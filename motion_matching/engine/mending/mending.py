@@ -1,4 +1,4 @@
-"""Mend the frames of sources before a database is built of them, and say what was wrong."""
+"""Mend the frames of sources before a database is built of them, and report the faults."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..sources.sources import Source
 from .numbers import NUMBERS
 from .source_doctor import Finding, examine, mend
 
-# what was done, can be done, or is done unless frames are kept, about one frame and about several
+# remedy: done, possible, or done unless frames are kept; for one frame, and for several
 _DEEDS = {
     "cut": ("so it was left out", "so they were left out"),
     "fill": ("so it was interpolated", "so they were interpolated"),
@@ -39,9 +39,9 @@ _STEPPED = (
 
 @dataclass(frozen=True)
 class MendedSources:
-    """Sources and their clips as a database is built of them, and notes on what was wrong.
+    """Sources and their clips as used by a database, and notes on faults.
 
-    A source becomes several where it was split; `origins` are the indices of those given.
+    A source becomes several where it was split; `origins` are indices of the given sources.
     """
 
     sources: list[Source]
@@ -53,10 +53,10 @@ class MendedSources:
 def mend_sources(
     sources: Sequence[Source], clips: Sequence[Clip], keep_frames: bool = False
 ) -> MendedSources:
-    """Mend the frames of sources that do not ask for all; of others, that is up to `keep_frames`.
+    """Mend the frames of sources that do not keep all; `keep_frames` decides for undecided ones.
 
-    Loops stay as they are, as their ends belong together, and are told. What sources keep is told
-    with what it would be mended by.
+    Loops stay unchanged, because their ends belong together; faults in them are reported. So are
+    faults that sources keep, with their possible mend.
     """
     result = MendedSources([], [], [], [])
     for origin, (source, clip) in enumerate(zip(sources, clips, strict=True)):
@@ -77,7 +77,7 @@ def mend_sources(
 
 
 class MendedClip(NamedTuple):
-    """A clip without the first frames that were `skipped`, and notes on what was wrong."""
+    """A clip without the first frames that were `skipped`, and notes on faults."""
 
     clip: Clip
     skipped: int
@@ -89,8 +89,8 @@ def mend_clip(
 ) -> MendedClip:
     """Mend the frames of a clip that stays in one piece, with its frame 0 named `first`.
 
-    Frames at its ends are left out, and single ones within it interpolated; anything else that is
-    wrong is told, as leaving it out would change the timing. Loops are only told.
+    Frames at its ends are left out, and single ones within it interpolated. Other faults are only
+    reported, because cutting would change the timing. Faults of loops are only reported.
     """
     frames = _Frames(first)
     found = examine(clip)
@@ -116,7 +116,7 @@ def mend_clip(
 
 
 def _describe_rest(start: int, count: int, of: int, frames: _Frames) -> str:
-    """Return with which of its frames a clip begins and ends, where that has changed."""
+    """Describe the first and last frame of a clip, where they have changed."""
     words = []
     if start:
         words.append(f"begins with frame {frames.find(start)}")
@@ -149,7 +149,7 @@ class _Frames(NamedTuple):
 
 
 def describe_unmended(clip: Clip, first: float, step: float) -> list[BuildNote]:
-    """Return what a build would mend of a clip that is in a database already, one for each kind.
+    """Return what a build would mend of a clip in a database, a note for each kind.
 
     Its frame 0 is the frame `first` of its source, and `step` source frames pass in each.
     """
@@ -164,7 +164,7 @@ def _describe(
     is_past: bool = True,
     told: str = _IN_A_LOOP,
 ) -> list[BuildNote]:
-    """Return a note for each kind of finding and mend; `told` is said of those without a mend."""
+    """Return a note for each kind of finding and mend; `told` is advice for those without one."""
     notes = []
     for kind, deed in dict.fromkeys((finding.kind, finding.mend) for finding in found):
         alike = [finding for finding in found if (finding.kind, finding.mend) == (kind, deed)]
@@ -191,20 +191,20 @@ def _describe_kept(name: str, found: Sequence[Finding], frames: _Frames) -> list
 
 
 def _count(alike: Sequence[Finding]) -> int:
-    """Return to how many frames the same was done: to those before which the body leaps, or all."""
+    """Count the frames of a mend: frames before which the body leaps, or all."""
     is_split = alike[0].mend == "split"
     return len(alike) if is_split else sum(each.stop - each.start for each in alike)
 
 
 def _describe_deed(alike: Sequence[Finding], is_past: bool) -> str:
-    """Return what was done about findings of one kind, or what can be done."""
+    """Describe the remedy for findings of one kind, done or possible."""
     deed = alike[0].mend
     text = (_DEEDS if is_past else _CURES)[deed][_count(alike) > 1]
     return f", {text}" if is_past else f"; build again {text}"
 
 
 def _describe_alike(name: str, alike: Sequence[Finding], frames: _Frames) -> str:
-    """Return what is wrong with the frames of findings of one kind."""
+    """Describe the fault of frames of findings of one kind."""
     finding, way = alike[0], _format_way(max(each.metres for each in alike))
     if finding.kind == "leap":
         starts = [frames.find(each.start) for each in alike]
@@ -223,7 +223,7 @@ def _describe_alike(name: str, alike: Sequence[Finding], frames: _Frames) -> str
 
 
 def _format_frames(ranges: Iterable[tuple[int, int]], count: int) -> str:
-    """Return ranges of `count` frames as text, with the plural of what stands before it."""
+    """Return the plural ending of `count` frames, and their ranges as text."""
     listed = [f"{first}" if first == last else f"{first} to {last}" for first, last in ranges]
     more = len(listed) - NUMBERS.ranges_named
     text = ", ".join(listed[: NUMBERS.ranges_named]) + (f" and {more} more" if more > 0 else "")

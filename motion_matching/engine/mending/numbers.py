@@ -1,4 +1,4 @@
-"""What tells lost and frozen frames from motion: each number with its unit and its reason."""
+"""Numbers that separate lost and frozen frames from motion, each with its unit and its reason."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ..settings import tune
 
 @dataclass(frozen=True)
 class MendingNumbers:
-    """A leap exceeds the first three, measured from what the frames beside it foretell."""
+    """A leap exceeds the first three, relative to the prediction by the frames beside it."""
 
     # leaps
     leap_distance: float = tune(
@@ -43,7 +43,7 @@ class MendingNumbers:
     )
     frozen: float = tune(0.2, "1", "of a clip; more are poses that are held on purpose")
     person_size: float = tune(1.7, "m", "to which speeds are scaled: an adult's height")
-    # what is looked at, and told
+    # examined and reported frames
     frames_at_once: int = tune(4096, "1", "whose bones are in memory together; changes no result")
     size_frames: int = tune(200, "1", "of a clip that its size is measured on")
     ranges_named: int = tune(3, "1", "of frames in a sentence: more cannot be read at once")

@@ -1,8 +1,8 @@
 """Find frames that no body can have moved through, and mend them before they are in a database.
 
 Exporters write a T-pose as the first frame, captures lose frames or get stuck, and cut clips leap.
-A frame counts as alien by physics and by the rest of its clip: how far the whole body moves in one
-frame, where the frames on both sides foretell another way.
+A frame counts as alien by physics and by the rest of its clip: by how far the whole body moves in
+one frame, against the prediction by the frames on both sides.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from .numbers import NUMBERS
 
 
 class Finding(NamedTuple):
-    """Frames from `start` up to `stop` of a clip that are wrong, and the `mend` that they get.
+    """Wrong frames of a clip from `start` up to `stop`, and their `mend`.
 
     The kinds are "alien" (at an end, unlike all others), "glitch" (the same within the clip),
     "leap" (a cut before `start`), "frozen", "repeated" (a few) and "stepped" (all of the clip).
     Mends are "cut" (left out), "fill" (interpolated), "split" (no motion leads over it), and "" if
-    it is only told.
+    it is only reported.
     """
 
     kind: str
@@ -38,7 +38,7 @@ class Finding(NamedTuple):
 
 
 def examine(clip: Clip) -> list[Finding]:
-    """Return what is wrong with the frames of a clip, in their order."""
+    """Return the findings in the frames of a clip, in order."""
     if clip.frame_count < 4:
         return []
     steps = measure_steps(clip)
@@ -54,7 +54,7 @@ def examine(clip: Clip) -> list[Finding]:
 
 
 def mend(clip: Clip, findings: Sequence[Finding]) -> list[tuple[int, Clip]]:
-    """Return the pieces of a clip that are left, each with its first frame in the clip."""
+    """Return the remaining pieces of a clip, each with its first frame in the clip."""
     filled = [finding for finding in findings if finding.mend == "fill"]
     whole = fill(clip, filled) if filled else clip
     used = np.ones(clip.frame_count, bool)
@@ -76,7 +76,7 @@ def mend(clip: Clip, findings: Sequence[Finding]) -> list[tuple[int, Clip]]:
 
 
 def fill(clip: Clip, findings: Sequence[Finding]) -> Clip:
-    """Return a clip whose frames in findings are interpolated between those beside them."""
+    """Return a clip with frames in findings interpolated between the frames beside them."""
     positions, rotations = clip.positions.copy(), clip.rotations.copy()
     for finding in findings:
         before, after = finding.start - 1, finding.stop
@@ -94,7 +94,7 @@ def fill(clip: Clip, findings: Sequence[Finding]) -> Clip:
 
 
 def _find_aliens(clip: Clip, steps: BodySteps) -> list[Finding]:
-    """Return the leaps of a clip, and the frames between two that are too few for motion."""
+    """Return the leaps of a clip, and short runs of alien frames between two leaps."""
     leaps = _find_leaps(steps, clip.fps)
     count = clip.frame_count
     if not len(leaps):
@@ -142,8 +142,8 @@ def _describe_end(edges: list[int], steps: BodySteps, first: int, last: int) -> 
 def _find_leaps(steps: BodySteps, fps: float) -> np.ndarray:
     """Return the frames (K,) from which no body gets to the next.
 
-    What counts is the smaller change of its velocity, before or after: a blow changes it once, a
-    leap twice.
+    The smaller change of its velocity, before or after, counts: a blow changes it once, a leap
+    twice.
     """
     ends = np.full(1, np.inf)
     changes = np.minimum(
@@ -166,7 +166,7 @@ def _find_frozen(steps: BodySteps, fps: float) -> list[Finding]:
     least = NUMBERS.moving_speed * np.sqrt(steps.size / NUMBERS.person_size) / fps
     still = way < NUMBERS.still * least
     found = []
-    for first, last in find_runs(still).tolist():  # steps that are none
+    for first, last in find_runs(still).tolist():  # nearly no motion
         if first == 0 or last == len(way):
             continue
         before, after = way[first - 1], way[last]

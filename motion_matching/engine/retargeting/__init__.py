@@ -1,3 +1,3 @@
-"""Motion of one body brought onto another."""
+"""Bring motion of one body onto another."""
 
 __all__ = ("bodies", "frames", "loose_hips", "pairs", "result", "settings")

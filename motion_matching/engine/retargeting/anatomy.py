@@ -1,4 +1,4 @@
-"""What must be known of a body to bring motion from it or onto it.
+"""Measure the anatomy of a body, to bring motion from it or onto it.
 
 Rest poses are never compared. Each bone gets a constant C from its own frame to an anatomical
 frame that means the same on every skeleton: `W_target = W_source C_source inv(C_target)`. Bone
@@ -60,13 +60,13 @@ class Limb:
 class Anatomy:
     """A body: its roles, the constants C (4,) by bone, its limbs, and its sizes.
 
-    `usual` is the skeleton with its bones where they mostly lie in their parents: files may rest
-    elsewhere. `hip_middle` (3,) is the middle of the hip joints in the frame of the hips, and
+    `usual` is the skeleton with bones at their most frequent places in their parents: files may
+    rest elsewhere. `hip_middle` (3,) is the middle of the hip joints in the frame of the hips, and
     `carrier_middle` (3,) in that of the bone that carries the legs, mostly the same. `ankle` is the
-    height of the ankles over flat soles, `leg` the mean length of thigh and shin.
-    `shoulders` (3,) leads from the middle of the hip joints to that of the shoulders while the body
-    stands. `root_place` (3,) is where the topmost bone above the hips rests when the body faces -Y.
-    `pelvis` is that of a body whose hips bone does not turn as its pelvis does.
+    height of the ankles over flat soles, `leg` the mean length of thigh and shin. `shoulders` (3,)
+    leads from the middle of the hip joints to that of the shoulders while the body stands.
+    `root_place` (3,) is where the topmost bone above the hips rests when the body faces -Y.
+    `pelvis` is given if the hips bone does not turn with the pelvis.
     """
 
     skeleton: Skeleton
@@ -86,7 +86,7 @@ class Anatomy:
     def from_clips(
         cls, skeleton: Skeleton, roles: BodyRoles, clips: Sequence[Clip] = ()
     ) -> Anatomy:
-        """Measure a body at rest, or in clips if its rest is not a pose that a body stands in.
+        """Measure a body at rest, or in clips if its rest pose does not stand.
 
         Raises RigError if legs are missing, or if neither rest nor clips show it standing.
         """
@@ -152,7 +152,7 @@ class _Measuring:
         limbs = self._stand(limbs, frames, leg)
         legs = [limbs[leg] for leg in LEGS]
         ankle = float(np.mean([limb.ball_height - limb.foot[2] for limb in legs]))
-        if self.animal:  # whose feet are not flat: heights count from where they stand
+        if self.animal:  # feet that are not flat: heights count from where they stand
             ankle = float(np.mean([limb.ball_height for limb in legs]))
         return Anatomy(
             self.given,
@@ -176,7 +176,7 @@ class _Measuring:
         return quat.inv_mul_vec(self.poses.rotations[:, bone], away).mean(axis=0)
 
     def _find_usual_places(self, skeleton: Skeleton) -> np.ndarray:
-        """Return where bones lie in their parents (B, 3): files may not rest where they move."""
+        """Return usual places (B, 3) of bones in their parents: files may rest elsewhere."""
         places = skeleton.rest_positions
         clips = [clip for clip in self.clips if clip.frame_count]
         below = skeleton.get_descendants(self.hips)
@@ -207,7 +207,7 @@ class _Measuring:
     # torso
 
     def _measure_torso(self) -> dict[int, np.ndarray]:
-        """Return C of root, torso and collars: the inverse of how they stand upright."""
+        """Return C of root, torso and collars: the inverse of their upright rotations."""
         upright = find_upright_trunk(self.poses, self.skeleton, self.roles, self.bones)
         frames = {bone: quat.inv(rotation) for bone, rotation in upright.items()}
         return frames | self._measure_roots()
@@ -285,7 +285,7 @@ class _Measuring:
         ahead = poses.average_direction(limb.end, AHEAD, name)
         length = float(np.linalg.norm(to_ball))
         known = length > NUMBERS.no_foot * leg and not self._points_aside(limb, to_ball)
-        if self.animal and known:  # whose feet stand steeply: like the limb's other segments
+        if self.animal and known:  # feet that stand steeply: like the limb's other segments
             left = poses.average_direction(limb.end, LEFT, name)
             frames[limb.end] = make_frames(to_ball, np.cross(left, to_ball))
         else:
@@ -307,7 +307,7 @@ class _Measuring:
         return np.array([0.0, NUMBERS.ball_ahead * leg, -NUMBERS.ball_below * ankle])
 
     def _points_aside(self, limb: LimbBones, way: np.ndarray) -> bool:
-        """Tell whether the last bone of an animal's limb, along a way (3,), ends high above ground.
+        """Return whether the last bone of an animal's limb, along a way (3,), ends high above.
 
         Some files end forelegs at the wrist, with an end site that points anywhere.
         """
@@ -325,7 +325,7 @@ class _Measuring:
         return self.poses.average_direction(limb.end, way)
 
     def _find_soles(self, leg: float) -> dict[str, Sole]:
-        """Return the soles of feet that a rest pose does not show."""
+        """Return the soles of feet if the rest pose does not show them."""
         if self.animal or self.poses.is_rest:
             return {}
         ways = {name: self._find_way_to_ball(self.bones[name]) for name in LEGS}
@@ -337,7 +337,7 @@ class _Measuring:
     def _stand(
         self, limbs: dict[str, Limb], frames: Mapping[int, np.ndarray], leg: float
     ) -> dict[str, Limb]:
-        """Return limbs with the heights of their planted balls, and how they stand."""
+        """Return limbs with the heights of their planted balls and their stances."""
         result = dict(limbs)
         for name, limb in limbs.items():
             if limb.ball is not None:
@@ -347,7 +347,7 @@ class _Measuring:
     def _measure_stance(
         self, name: str, limb: Limb, frames: Mapping[int, np.ndarray], leg: float
     ) -> Limb:
-        # motion tells better than a rest pose how high the ball is where it stands
+        # motion shows the height of a planted ball better than a rest pose does
         poses = self.poses
         if self.moving is not None and name in self.moving.grounded:
             poses = self.moving
@@ -368,7 +368,7 @@ class _Measuring:
         return replace(limb, ball_height=float(np.median(near)), stance=stance)
 
     def _find_low_ground(self, leg: float) -> float:
-        """Return the height of the ground below feet that never stand: zero, or far below that."""
+        """Return the height of the ground below feet that never stand: zero, or far below zero."""
         if self.moving is None:
             return 0.0
         low = float(np.percentile(self.moving.positions[..., 2].min(axis=1), NUMBERS.planted_balls))

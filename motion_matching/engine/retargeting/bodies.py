@@ -1,4 +1,4 @@
-"""Bodies that motion is retargeted between: their roles and measures, and how their bones pair."""
+"""Examine the bodies of retargeting: their roles, measures, and pairs of bones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .pairs.bone_mapping import NEEDED, BoneMapping, pair_roles
 from .retarget import Retargeter
 from .settings import RetargetSettings
 
-# bones by role that were chosen by hand: one, all of the part, or '' for none
+# bones by role chosen by hand: one, all of the part, or '' for none
 BoneNames = Mapping[str, str | Sequence[str]]
 _Item = TypeVar("_Item")
 _DEFAULTS = RetargetSettings()
@@ -27,7 +27,7 @@ _NOTHING = ("", [""], ("",))
 class RetargetBody:
     """A skeleton with clips of it, examined once, when its roles or measures are needed.
 
-    `given` are bones by role that were chosen by hand. Errors begin with `who`, if that is given.
+    `given` are bones by role chosen by hand. Errors begin with `who`, if given.
     """
 
     def __init__(
@@ -55,7 +55,7 @@ class RetargetBody:
 
     @cached_property
     def plan(self) -> BodyPlan:
-        """What is wrong with its roles, and which parts are missing."""
+        """The faults of its roles, and its missing parts."""
         return check_body_plan(self.skeleton, self.roles, self.clips, self.given)
 
     @cached_property
@@ -65,14 +65,14 @@ class RetargetBody:
 
     @property
     def stands(self) -> bool:
-        """Whether it has all that is needed, and stands at rest or in its clips."""
+        """Whether it has all required parts, and stands at rest or in its clips."""
         try:
             return self.anatomy is not None
         except RigError:
             return False
 
     def pair_bones(self, target: RetargetBody) -> BoneMapping:
-        """Pair its bones with those of another body, and say what is wrong with either."""
+        """Pair its bones with those of another body, and report faults of either."""
         names = self.who or "The source", target.who or "The character"
         plans = self.plan, target.plan
         return pair_roles(self.skeleton, target.skeleton, self.roles, target.roles, plans, names)
@@ -80,14 +80,14 @@ class RetargetBody:
     def make_retargeter(
         self, target: RetargetBody, settings: RetargetSettings = _DEFAULTS
     ) -> Retargeter:
-        """Return what brings its clips onto another body."""
+        """Return the retargeter of its clips onto another body."""
         return Retargeter(self.anatomy, target.anatomy, settings)
 
 
 def group_by_skeleton(
     items: Iterable[_Item], get_skeleton: Callable[[_Item], Skeleton]
 ) -> list[list[_Item]]:
-    """Return items of one skeleton together, which tell more of it than each does alone."""
+    """Group items by skeleton: together they show more of it than each does alone."""
     groups: dict[tuple[tuple[str, ...], bytes], list[list[_Item]]] = {}
     for item in items:
         skeleton = get_skeleton(item)
@@ -102,7 +102,7 @@ def group_by_skeleton(
 
 
 def _rests_alike(one: Skeleton, two: Skeleton) -> bool:
-    """Tell whether two skeletons of the same names rest alike, wherever their roots rest.
+    """Return whether two skeletons of the same names rest alike, wherever their roots rest.
 
     Files often rest a root, or hips below one, where their motion starts.
     """

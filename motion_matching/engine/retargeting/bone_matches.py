@@ -1,4 +1,4 @@
-"""Which bones of one body turn as which of another: once for all frames and clips."""
+"""Match bones of one body with bones of another, once for all frames and clips."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Match:
 
 
 def match_bones(source: Anatomy, target: Anatomy) -> list[Match]:
-    """Return the matches of all of the target's bones that the source turns, but for roots."""
+    """Return the matches of all of the target's bones that the source turns, without roots."""
     matches = [Match(target.hips, source.leg_carrier, source.leg_carrier, 0.0)]
     matches += _match_chain(source, target, ["spine"], ["hips"])
     matches += _match_chain(source, target, ["neck", "head"], ["hips", "spine"])
@@ -59,7 +59,7 @@ def _list_shared_fingers(source: Anatomy, target: Anatomy) -> list[str]:
 def _match_finger(source: Anatomy, target: Anatomy, role: str) -> Iterator[Match]:
     """Match the bones of a finger joint by joint from its knuckle.
 
-    Bones that the source lacks follow its last one, but for tips and bones in the palm.
+    Bones that the source lacks follow its last one, except tips and bones in the palm.
     """
     ours, theirs = (body.roles.chains[role] for body in (source, target))
     shift = _find_finger_shift(source, target, role)
@@ -72,7 +72,7 @@ def _match_finger(source: Anatomy, target: Anatomy, role: str) -> Iterator[Match
 
 
 def _find_finger_shift(source: Anatomy, target: Anatomy, role: str) -> int:
-    """Return the index of the source's bone that the first one of the target's finger turns as."""
+    """Return the index of the source's bone that drives the first bone of the target's finger."""
     if not role.endswith("thumb"):
         palms = [count_palm_bones(body.usual, body.roles, role) for body in (source, target)]
         return palms[0] - palms[1]
@@ -86,7 +86,7 @@ def _find_finger_shift(source: Anatomy, target: Anatomy, role: str) -> int:
 
 
 def _measure_reaches(body: Anatomy, role: str) -> np.ndarray:
-    """Return how far the bones of a finger (N,) are from the wrist, as shares of the forearm."""
+    """Return distances (N,) of a finger's bones from the wrist, as shares of the forearm."""
     side = role.split("_")[0]
     points = body.usual.compute_rest_world()[1]
     hand = body.limbs[f"{side}_arm"]
@@ -97,7 +97,7 @@ def _measure_reaches(body: Anatomy, role: str) -> np.ndarray:
 def _match_chain(
     source: Anatomy, target: Anatomy, roles: Sequence[str], above: Sequence[str]
 ) -> list[Match]:
-    """Match bones of a chain with those of the source's that lie as far along it.
+    """Match bones of a chain with the source's bones at the same share of its length.
 
     The chain starts at the last bone of the roles `above`, if there are any.
     """

@@ -1,4 +1,4 @@
-"""Where the balls of feet go on a body of other proportions, so that nothing slides or floats."""
+"""Place the balls of feet on a body of other proportions, so that nothing slides or floats."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from .numbers import NUMBERS
 def find_ball_goals(
     source: np.ndarray, ideal: np.ndarray, planted: np.ndarray, fps: float, leg: float
 ) -> np.ndarray:
-    """Return goals (F, 3) of a ball from the scaled source's, where `planted` (F,) with its shift.
+    """Return goals (F, 3) of a ball from the scaled source's, shifted where `planted` (F,).
 
-    Both are given with the heights of their planted balls at zero. `ideal` (F, 3) is where the ball
-    would be by the directions of the leg alone. A foot of another length, or hips of another width,
-    shift it: by a vector that is constant while the ball rests.
+    Both have the heights of their planted balls at zero. `ideal` (F, 3) is the place of the ball by
+    the directions of the leg alone. A foot of another length, or hips of another width, shift it by
+    a vector that is constant while the ball rests.
     """
     free = ideal.copy()
     # long feet reach lower on the way from and to the ground
@@ -41,9 +41,9 @@ def _average_runs(values: np.ndarray, runs: np.ndarray) -> np.ndarray:
 
 
 def find_floor_heights(heights: np.ndarray, runs: np.ndarray, leg: float) -> np.ndarray:
-    """Return the heights (K,) of what balls stand on in runs of contact, from their own (F,).
+    """Return the heights (K,) of the ground in runs of contact, from the balls' own (F,).
 
-    Small ones are misses of the floor at zero, others are steps and boxes.
+    Small ones are errors of a floor at zero, others are steps and boxes.
     """
     mean = _average_runs(heights[:, None], runs)[:, 0]
     return mean * smoothstep(np.abs(mean) / (NUMBERS.same_floor * leg) - 1.0)
@@ -61,7 +61,7 @@ def _hold(values: np.ndarray, runs: np.ndarray, count: int) -> np.ndarray:
 
 
 def measure_mismatch(ours: float, theirs: float) -> float:
-    """Return from 0 to 1 how much two lengths of feet, scaled alike, differ."""
+    """Return the difference from 0 to 1 of two lengths of feet, scaled alike."""
     ratio = abs(float(np.log(max(theirs, 1e-9) / max(ours, 1e-9))))
     return float(
         smoothstep((ratio - NUMBERS.feet_alike) / (NUMBERS.feet_other - NUMBERS.feet_alike))
@@ -78,8 +78,8 @@ def find_pitch(
     """Return angles (F,) that turn a foot about its ball so that the leg bends as the source's.
 
     `root` and `ball` (F, 3) are the hip joint and the ball, `foot` (F, 4) its frames, `way` (3,)
-    leads from the ankle to the ball in these, and `far` (F,) is how far the ankle is from the hip
-    joint by the source's bend of the knee. A flat foot stays flat.
+    leads from the ankle to the ball in these, and `far` (F,) is the distance of the ankle from the
+    hip joint by the source's bend of the knee. A flat foot stays flat.
     """
     x, y, z = (get_axis(foot, axis) for axis in range(3))
     to_root = root - ball
@@ -109,7 +109,7 @@ def steady_pitch(angles: np.ndarray, fps: float) -> np.ndarray:
 def bend_toes(foot: np.ndarray, heights: np.ndarray, leg: float) -> np.ndarray:
     """Return frames (F, 4) of toes that stay level below the raised heel of a `foot` (F, 4).
 
-    `heights` (F,) are those of its ball over where it stands: in the air toes follow the foot.
+    `heights` (F,) are those of its ball above its stance: in the air toes follow the foot.
     """
     x, y, z = (get_axis(foot, axis) for axis in range(3))
     near = 1.0 - smoothstep(heights / (NUMBERS.ball_lifted * leg))
@@ -118,7 +118,7 @@ def bend_toes(foot: np.ndarray, heights: np.ndarray, leg: float) -> np.ndarray:
 
 
 def _measure_pitch(ahead: np.ndarray, up: np.ndarray) -> np.ndarray:
-    """Return by which angle (F,) the heel is above the toes, from axes (F, 3) of a foot.
+    """Return the angle (F,) of the heel above the toes, from axes (F, 3) of a foot.
 
     It fades out for feet upside down, which are pitched neither way.
     """
@@ -138,7 +138,7 @@ def smooth(values: np.ndarray, window: int) -> np.ndarray:
 
 
 def find_drop(root: np.ndarray, ankle: np.ndarray, reach: float, planted: np.ndarray) -> np.ndarray:
-    """Return by how much (F,) hips have to sink for a planted foot to be reached."""
+    """Return how far (F,) hips have to sink to reach a planted foot."""
     way = root - ankle
     level = np.minimum(np.linalg.norm(way[:, :2], axis=-1), 0.95 * reach)
     short = way[:, 2] - np.sqrt(reach**2 - level**2)

@@ -1,7 +1,7 @@
-"""Hips bones that turn against the pelvis, while the bones below turn back.
+"""Repair hips bones that turn against the pelvis, while the bones below turn back.
 
-Networks and some solvers write them: the body moves rightly, but the hips bone says nothing of it.
-There the pelvis is what the hip joints and the spine show.
+Networks and some solvers write them: the body moves correctly, but the hips bone does not show it.
+There the hip joints and the spine define the pelvis.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from .numbers import NUMBERS
 
 @dataclass(frozen=True)
 class LoosePelvis:
-    """The bones whose heads show how a pelvis is turned, and the turn (4,) of the hips in it."""
+    """The bones whose heads show the rotation of a pelvis, and the turn (4,) of the hips in it."""
 
     hips: int
     left: int
@@ -75,7 +75,7 @@ class LoosePelvis:
         return replace(clip, rotations=result[0], positions=result[1])
 
     def move_bones_at_hips(self, roles: BodyRoles, skeleton: Skeleton) -> BodyRoles:
-        """Return roles in which the spine starts above the hips: what rests there is the pelvis."""
+        """Return roles in which the spine starts above the hips: bones there are the pelvis."""
         places = skeleton.compute_rest_world()[1]
         near = NUMBERS.at_hips * float(np.linalg.norm(places[self.left] - places[self.right]))
         spine, chains = list(roles.chains.get("spine", ())), dict(roles.chains)
@@ -93,7 +93,7 @@ class LoosePelvis:
 def stiffen_hips(clips: Sequence[Clip], roles: Roles) -> list[Clip]:
     """Return clips of one skeleton whose hips are turned as the pelvis of a body with two legs.
 
-    All other bones stay in the world. Clips whose hips say where the body faces stay as they are.
+    All other bones stay in the world. Clips with hips that face as the body does stay unchanged.
     """
     left, right = roles.get_thighs("L"), roles.get_thighs("R")
     if len(left) != 1 or len(right) != 1:
@@ -107,7 +107,7 @@ def stiffen_hips(clips: Sequence[Clip], roles: Roles) -> list[Clip]:
 
 
 def _is_loose(clips: Sequence[Clip], hips: int, left: int, right: int) -> bool:
-    """Tell whether the heads of thighs move in the frame of the hips."""
+    """Return whether the heads of thighs move in the frame of the hips."""
     heads = []
     for clip in clips:
         motion = WorldMotion(clip, [hips], [hips, left, right])

@@ -1,4 +1,4 @@
-"""What carries motion over to other bodies: each number with its unit and its reason."""
+"""Numbers of retargeting, each with its unit and its reason."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..settings import tune
 class RetargetNumbers:
     """Lengths are shares of a leg's length where the unit is 1; limits of results are in degrees.
 
-    `build.py study retargeting` measures what they lead to (docs/retargeting-quality.md).
+    `build.py study retargeting` measures the results (docs/retargeting-quality.md).
     """
 
     # neutral poses
@@ -200,7 +200,7 @@ class RetargetNumbers:
         math.radians(45.0), "rad", "from here on a rearing trunk is tilted less and less"
     )
     reared: float = tune(math.radians(75.0), "rad", "and from here on not at all")
-    # what is worth doing
+    # limits of effort and of changes that count
     frames_at_once: int = tune(
         8000, "1", "of short clips that are retargeted at once; changes no result"
     )
@@ -209,7 +209,7 @@ class RetargetNumbers:
     )
     root_moves: float = tune(0.01, "1, rad", "a root bone that moves less is at rest")
     bone_slides: float = tune(1e-3, "1", "a bone that moves less in its parent stays there")
-    # what a result is judged by
+    # judging results
     clear_side: float = tune(
         math.sin(math.radians(15.0)), "1", "sine of 15°: a joint that bends less has no clear side"
     )

@@ -1,4 +1,4 @@
-"""What stays the same for all clips that are brought from one body onto another."""
+"""Prepare the parts of retargeting that are the same for all clips of two bodies."""
 
 from __future__ import annotations
 
@@ -20,14 +20,13 @@ _LEGS = ("thigh", "shin")
 
 @dataclass(frozen=True)
 class RetargetPlan:
-    """The bodies, how much larger the target is, and which bones turn.
+    """The bodies, their ratio of size, and the bones that turn.
 
-    `scale` is its size as a multiple of the source's, and `travel` (3,) how far it goes for each
-    metre that the source goes along X, Y and Z.
-    `constants` (N, 4) lead from the source's bones to those that turn as one of them alone. `root`
-    is the target's bone above the hips if it moves. Offsets (4,) are turns by bone in its
-    anatomical frame: `held` of parts that the feet depend on, `added` of all others, whose children
-    follow.
+    `scale` is the target's size as a multiple of the source's, and `travel` (3,) its distance for
+    each metre of the source along X, Y and Z. `constants` (N, 4) lead from the source's bones to
+    bones that each follow a single one. `root` is the target's bone above the hips if it moves.
+    Offsets (4,) are turns by bone in its anatomical frame: `held` for parts that the feet depend
+    on, `added` for all others, whose children follow.
     """
 
     source: Anatomy
@@ -72,7 +71,7 @@ class RetargetPlan:
 
 
 def _list_level_toes(source: Anatomy, target: Anatomy) -> list[int | None]:
-    """Return toes that the source lacks: they stay level where the foot stands on its ball."""
+    """Return the toes that the source lacks: they stay level while the foot stands on its ball."""
     if target.roles.four_legged:
         return []
     legs = [name for name in LEGS if source.limbs[name].bones.toe is None]
@@ -80,16 +79,16 @@ def _list_level_toes(source: Anatomy, target: Anatomy) -> list[int | None]:
 
 
 def compute_size(source: Anatomy, target: Anatomy) -> float:
-    """Return how high hips of the target are as a multiple of the source's, by lengths of legs."""
+    """Return the target's height of hips as a multiple of the source's, by lengths of legs."""
     if not (source.roles.four_legged and target.roles.four_legged):
         return target.leg / source.leg
     return compute_limb_scale(source, target, LEGS)
 
 
 def compute_travel(source: Anatomy, target: Anatomy) -> float:
-    """Return how many metres the target goes for each metre of the source.
+    """Return the metres that the target goes for each metre of the source.
 
-    Steps of animals are a compromise of what suits their hind legs and their forelegs.
+    Steps of animals are a compromise between their hind legs and their forelegs.
     """
     size, feet = compute_size(source, target), list_shared_feet(source, target)
     if not set(ARMS) <= set(feet):
@@ -106,7 +105,7 @@ def list_shared_feet(source: Anatomy, target: Anatomy) -> list[str]:
 def compute_limb_scale(source: Anatomy, target: Anatomy, names: tuple[str, ...]) -> float:
     """Return the ratio of the heights of two bodies above limbs that stand alike.
 
-    How they stand is the mean of both, so that the way back has the inverse ratio.
+    The mean stance of both is used, so that retargeting back has the inverse ratio.
     """
     stances = [0.5 * (source.limbs[name].stance + target.limbs[name].stance) for name in names]
     heights = [
@@ -119,7 +118,7 @@ def compute_limb_scale(source: Anatomy, target: Anatomy, names: tuple[str, ...])
 def _find_constants(
     source: Anatomy, target: Anatomy, matches: list[Match], held: Mapping[int, np.ndarray]
 ) -> np.ndarray:
-    """Return the constants (N, 4) of matches with one bone: from that to the target's."""
+    """Return the constants (N, 4) of matches with one bone: from the source's to the target's."""
     constants = []
     for match in matches:
         if match.share == 0.0:

@@ -1,4 +1,4 @@
-"""Settings of retargeting; without numpy, as panels read them at once."""
+"""Settings of retargeting, without numpy because panels read them at startup."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ROOTS = {
 
 @dataclass(frozen=True)
 class RetargetSettings:
-    """How motion is brought onto another skeleton; SettingsError for values that make no sense.
+    """Settings of retargeting; SettingsError for invalid values.
 
     `offsets` are rotations by role in degrees about the axes of the part's anatomical frame: of a
     limb X is the hinge of the knee or elbow, Y the way along it and Z the side that it points to;

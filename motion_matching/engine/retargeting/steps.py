@@ -1,4 +1,4 @@
-"""The steps that bring one clip from one body onto another; all arrays are over its frames."""
+"""Bring a clip from one body onto another, step by step; all arrays are over its frames."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Retargeting:
         }
 
     def _map_clips(self, change: Callable[..., np.ndarray], *arrays: np.ndarray) -> np.ndarray:
-        """Return what `change` makes of arrays (F, ...), of each clip by itself."""
+        """Apply `change` to arrays (F, ...), clip by clip."""
         if not self.cuts:
             return change(*arrays)
         parts = zip(*(np.split(array, self.cuts) for array in arrays), strict=True)
@@ -130,7 +130,7 @@ class Retargeting:
                 self.pose.shifts[match.bone] = shift
 
     def _find_translation(self, bone: int) -> np.ndarray:
-        """Return how far (F, 3) a source's bone is moved by those from the hips down to it."""
+        """Return how far (F, 3) a source's bone is moved by the bones from the hips down to it."""
         total = np.zeros((self.clip.frame_count, 3))
         for below in self.source.skeleton.get_chain_to_root(bone):
             if below == self.source.hips:
@@ -182,7 +182,7 @@ class Retargeting:
         self.pose.placed[hips] = self.pose.placed[hips] - drop[:, None] * UP
 
     def _stand_on_forelegs(self) -> None:
-        """Bring the chest to a height at which forelegs stand as the source's, and plant them."""
+        """Bring the chest to a height at which forelegs stand like the source's, and plant them."""
         names = [name for name in ARMS if name in self.balls]
         if len(names) < 2:
             self._plant(ARMS, lambda drop: None)
@@ -218,7 +218,7 @@ class Retargeting:
             self.pose.rotations[bone] = quat.mul(turn, self.pose.rotations[bone])
 
     def _find_source_balls(self) -> None:
-        """Find the source's balls (F, 3), and when they rest (F,), of limbs that both stand on."""
+        """Find the source's balls (F, 3) and when they rest (F,), for limbs that both stand on."""
         for name in list_shared_feet(self.source, self.target):
             limb = self.source.limbs[name]
             ankle = self.motion.positions[limb.bones.end]
@@ -283,7 +283,7 @@ class Retargeting:
     # options
 
     def _pin_hands(self) -> None:
-        """Bring hands to where the source's are against the shoulders, scaled."""
+        """Bring hands to the source's places relative to the shoulders, scaled."""
         names = [name for name in ARMS if name in self.plan.limbs]
         names = [name for name in names if self.target.limbs[name].ball is None]
         if not names:
@@ -313,7 +313,7 @@ class Retargeting:
         self.pose.placed[root] = place + rotate(turn, places[root].astype(np.float64))
 
     def _follow_root(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return how the source's root has turned (F, 4) and gone (F, 3) from its rest, scaled."""
+        """Return the turn (F, 4) and scaled shift (F, 3) of the source's root from its rest."""
         bone = self.source.roles.chains["root"][0]
         rotation, position = self.motion.rotations[bone], self.motion.positions[bone]
         moves = self._map_clips(self._find_moves, rotation, position)[:, None]
@@ -328,7 +328,7 @@ class Retargeting:
         return np.full(len(rotation), far or angles.max() >= NUMBERS.root_moves)
 
     def _follow_hips(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return where the hips face (F, 4), and their place on the ground (F, 3)."""
+        """Return the facing (F, 4) of the hips, and their place on the ground (F, 3)."""
         bones = [self.target.limbs[leg].bones.upper for leg in LEGS]
         left, right = (self.pose.compute_position(bone) for bone in bones)
         across, middle = left - right, 0.5 * (left + right)

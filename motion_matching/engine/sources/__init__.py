@@ -1,4 +1,4 @@
-"""Clips on their way into a database: sources, skeletons, floors, and checks."""
+"""Prepare clips for a database: sources, skeletons, floors, and checks."""
 
 from typing import TYPE_CHECKING
 

@@ -1,9 +1,8 @@
-"""Ground that rises and falls below a clip, as on slopes and stairs, found from where feet stand.
+"""Find ground that rises and falls below a clip, such as slopes and stairs, from where feet stand.
 
-A clip that climbs is kept as it would be on level ground, with its own ground beside it: the body
-comes down by the ground below it, and each foot is as high above level ground as it was above the
-ground that it had. So all else may take the ground to be level, and in play the ground there is
-takes the place of the clip's own.
+A clip that climbs is stored as on level ground, with its own ground beside it: the body is lowered
+by the ground below it, and each foot keeps its height above its ground. So all other code may
+assume level ground, and in play the scene's ground replaces the clip's own.
 """
 
 from __future__ import annotations
@@ -33,8 +32,8 @@ class OwnGround:
     """The ground of a clip in metres, from where it is first stood on: `heights` (F,) below the
     body, and `footing` (F, L), how much higher than that the ground of each foot is.
 
-    On its way from one stance to the next a foot has the ground on the line between them. `tilts`
-    (F, L) are the angles in radians by which heels are lower, as feet lie along a slope.
+    Between two stances the ground of a foot is on the line between them. `tilts` (F, L) are the
+    angles in radians by which heels are lower on a slope.
     """
 
     heights: np.ndarray
@@ -60,7 +59,7 @@ class OwnGround:
         return np.asarray(np.abs(np.gradient(self.heights)) * fps > NUMBERS.climbs)
 
     def mirrored(self, legs: Sequence[int]) -> OwnGround:
-        """Return the ground of the mirror image, whose legs are those of these numbers."""
+        """Return the ground of the mirror image, with legs in this order."""
         legs = list(legs)
         return OwnGround(self.heights, self.footing[:, legs], self.tilts[:, legs])
 
@@ -78,7 +77,7 @@ class BodyOverGround(NamedTuple):
 
 
 def find_standing_pitch(pitches: np.ndarray, contacts: np.ndarray) -> float:
-    """Return the pitch of feet that are flat on the ground, of all (F, L) and their contacts."""
+    """Return the pitch of feet flat on the ground, from all pitches (F, L) and their contacts."""
     return float(np.percentile(pitches[contacts], NUMBERS.flat_pitch)) if contacts.any() else 0.0
 
 
@@ -91,9 +90,9 @@ def find_ground(
 ) -> OwnGround | None:
     """Return the ground of a clip, at the height of toes that stand; None if it is level.
 
-    Toes (F, L, 3) are in metres, contacts (F, L). `pitches` (F, L) in radians are those of feet
-    from where they are as they stand flat on the level. On a `floor` that is known, it is as high
-    as that below toes that stand, also if it is level.
+    Toes (F, L, 3) are in metres, contacts (F, L). `pitches` (F, L) in radians are relative to feet
+    that stand flat on level ground. With a known `floor`, the ground has its height below standing
+    toes, even if level.
     """
     (hips, lowest, fps, leg), legs = body, range(toes.shape[1])
     stances = [_find_stances(toes[:, k], contacts[:, k], lowest, leg) for k in legs]
@@ -106,7 +105,7 @@ def find_ground(
             for k, own in enumerate(stances)
         ]
     below = _follow_body(toes, stances, hips)
-    # of order 1 it is a mean
+    # order 1 is a mean
     below = apply_savitzky_golay(below, compute_window(NUMBERS.ground_window, fps, len(below)), 1)
     feet, tilts = [], []
     for k, own in enumerate(stances):
@@ -131,9 +130,9 @@ def _find_stances(
 
 
 def _look_below(floor: Ground, toe: np.ndarray, leg: float) -> float:
-    """Return the height of a floor below a toe (3,) that stands on it, as near an edge of stairs.
+    """Return the height of a floor below a toe (3,) that stands on it, also near a stair's edge.
 
-    Where the floor right below is not the one that it stands on, that is the nearest one beside it.
+    If the toe does not stand on the floor right below, the nearest floor beside it counts.
     """
     x, y, z = toe.tolist()
     below = floor.height(x, y)
@@ -151,7 +150,7 @@ def _look_below(floor: Ground, toe: np.ndarray, leg: float) -> float:
 def _follow_body(
     toes: np.ndarray, stances: list[list[tuple[int, int, float]]], hips: np.ndarray
 ) -> np.ndarray:
-    """Return the height (F,) of the ground below hips (F, 3): where they pass a foot, that of it.
+    """Return the height (F,) of the ground below hips (F, 3), which is a foot's where they pass it.
 
     They pass it once, or stay above it for a while.
     """
@@ -169,7 +168,7 @@ def _follow_body(
 
 
 def _pitch(arms: np.ndarray, angles: np.ndarray) -> np.ndarray:
-    """Return arms (T, 3) that are steeper by angles (T,)."""
+    """Return arms (T, 3) made steeper by angles (T,)."""
     length, level = np.linalg.norm(arms, axis=-1), np.linalg.norm(arms[:, :2], axis=-1)
     steep = np.arctan2(arms[:, 2], level) + angles
     return np.asarray(pitch_up(arms, length * np.sin(steep) - arms[:, 2]))
@@ -178,7 +177,7 @@ def _pitch(arms: np.ndarray, angles: np.ndarray) -> np.ndarray:
 def measure_speeds(
     track: np.ndarray, ground: np.ndarray, starts: np.ndarray, fps: float
 ) -> ClimbSpeeds | None:
-    """Return how fast the data climbs; None where it does not.
+    """Return the speed at which the data climbs; None where it does not.
 
     A `track` (N, 3) leads over the height (N,) of a ground, in ranges from `starts`.
     """
@@ -196,7 +195,7 @@ def measure_speeds(
 
 
 def describe_climb(ground: OwnGround, hips: np.ndarray) -> str:
-    """Return what a clip climbs, and how far: the ground over which hips (F, 3) go."""
+    """Describe the ground that a clip climbs with hips (F, 3), and its rise."""
     rises = np.diff(ground.heights)
     up = float(np.max(ground.heights - np.minimum.accumulate(ground.heights)))
     down = float(np.max(np.maximum.accumulate(ground.heights) - ground.heights))
@@ -214,7 +213,7 @@ def describe_climb(ground: OwnGround, hips: np.ndarray) -> str:
 
 
 def _list_steps(ground: OwnGround) -> tuple[np.ndarray, np.ndarray]:
-    """Return how far steps lead up or down, and the tilts of the feet that have taken them."""
+    """Return the rises of steps, and the tilts of the feet that took them."""
     stands = sorted(
         (start, float(heights[start]), float(tilts[(start + stop) // 2]))
         for heights, tilts in zip(ground.feet.T, ground.tilts.T, strict=True)

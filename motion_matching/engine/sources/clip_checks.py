@@ -1,4 +1,4 @@
-"""Clips whose hips do not go where their feet push them: in place, or in another unit."""
+"""Detect clips whose hips do not go where their feet push them: in place, or in another unit."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ from .numbers import NUMBERS
 from .reel import BuildNote, ReelPart
 from .sources import Source
 
-_UNITS = np.array([10.0, 100.0, 1000.0])  # of lengths that files come in
+_UNITS = np.array([10.0, 100.0, 1000.0])  # of length in files
 
 
 class _Ways(NamedTuple):
-    """Ways (K, 2) of the hips over the ground, and those that the feet push, in metres."""
+    """Ways (K, 2) of the hips over the ground, and those pushed by the feet, in metres."""
 
     hips: np.ndarray
     pushed: np.ndarray
 
 
 def check_roots(parts: Sequence[ReelPart], roles: Roles) -> list[BuildNote]:
-    """Return notes on clips that walk in place, and on those whose hips move in another unit."""
+    """Return notes on clips that walk in place, and on clips whose hips move in another unit."""
     leg = _measure_leg(parts[0].clip, roles)
     found = (_check(part.source.name, part.clip, roles, leg) for part in parts)
     return [note for note in found if note is not None]
 
 
 def check_clip_roots(clips: Sequence[Clip]) -> list[BuildNote]:
-    """Return what `check_roots` does of clips of one skeleton, if its legs are found."""
+    """Return the notes of `check_roots` for clips of one skeleton, if its legs are found."""
     try:
         roles = rig.find_roles(clips[0].skeleton, clips)
     except RigError:
@@ -110,7 +110,7 @@ def _differ_by_unit(ways: _Ways) -> bool:
 def collect_warnings(
     parts: Sequence[ReelPart], roles: Roles, bone: SimulationBoneSettings
 ) -> list[BuildNote]:
-    """Return what a user should know about clips and their tracks."""
+    """Return warnings about clips and their tracks."""
     warnings = [
         BuildNote(part.source.name, text, "file") for part in parts for text in part.clip.warnings
     ]
@@ -141,7 +141,7 @@ def _collect_loop_warnings(part: ReelPart, hips: int) -> list[BuildNote]:
     ground = np.column_stack([track.positions, np.zeros(track.frame_count)])[ends, None]
     first, last = quat.inv_mul_vec(quat.from_yaw(track.yaw[ends])[:, None], positions - ground)
     gaps = np.linalg.norm(last - first, axis=-1)
-    gaps[skeleton.get_ancestors(hips)] = 0.0  # these ride on the simulation bone
+    gaps[skeleton.get_ancestors(hips)] = 0.0  # bones that ride on the simulation bone
     bone = int(gaps.argmax())
     if gaps[bone] <= NUMBERS.loop_gap:
         return []
@@ -154,7 +154,7 @@ def _collect_loop_warnings(part: ReelPart, hips: int) -> list[BuildNote]:
 
 
 def check_size(parts: Sequence[ReelPart], roles: Roles) -> list[BuildNote]:
-    """Warn if the character is as large or as small as one in other units than metres."""
+    """Warn if the size of the character suggests other units than metres."""
     skeleton = parts[0].clip.skeleton
     lengths = measure_leg_lengths(skeleton.compute_rest_world()[1][None], roles)
     leg = float(np.mean(lengths))
@@ -175,7 +175,7 @@ def check_axes(
     read_with: axes.FileAxes,
     given: Mapping[str, str],
 ) -> list[BuildNote]:
-    """Warn of clips that lie because of their axes, and name those under which they would stand.
+    """Warn of clips that lie because of their axes, and name the axes under which they would stand.
 
     `given` are bones by role.
     """
@@ -186,7 +186,7 @@ def check_axes(
         if one is None:
             continue
         text = axes.describe_mistake(clip.name, None if source.clip else one)
-        if source.clip is None and len(of_files) > 1:  # one choice is for all files
+        if source.clip is None and len(of_files) > 1:  # one choice applies to all files
             text = (
                 f"'{clip.name}' lies or stands on its head, unlike other files; export it with "
                 "their axes, or build from it alone."

@@ -27,10 +27,10 @@ from .uneven_feet import find_rises, may_be_uneven
 
 
 class _Floor(NamedTuple):
-    """How high feet stand in a clip in metres, and in how many seconds of contacts.
+    """Height of standing feet in a clip in metres, and the seconds of contacts.
 
     The floor may be anywhere from `low` to `high`: feet roll and rise within a stance, in all
-    stances alike. `toes` (F, L, 3) and `contacts` (F, L) are those of the clip.
+    stances alike. `toes` (F, L, 3) and `contacts` (F, L) are of the whole clip.
     """
 
     height: float
@@ -41,7 +41,7 @@ class _Floor(NamedTuple):
     contacts: np.ndarray
 
     def is_other(self, height: float, least: float) -> bool:
-        """Return whether a height is surely farther away than `least` metres from this floor."""
+        """Return whether a height is certainly more than `least` metres away from this floor."""
         return not self.low - least <= height <= self.high + least
 
 
@@ -51,8 +51,8 @@ def level_floors(
     """Return the parts on the floor that feet stand on for longest, at zero, and notes on changes.
 
     Clips without a level floor, as on stairs and slopes, keep their height above it, and so do
-    those whose floor is far from that of the others. Sources that keep their floor stay as they
-    are; those that do not say so, if `keep_floor`.
+    clips with a floor far from the others'. Sources that keep their floor stay unchanged; undecided
+    sources do if `keep_floor`.
     """
     keeps = [
         keep_floor if part.source.keep_floor is None else part.source.keep_floor for part in parts
@@ -73,7 +73,7 @@ def level_floors(
 def _level_all(
     parts: Sequence[ReelPart], roles: Roles, settings: ContactSettings
 ) -> tuple[list[ReelPart], list[Fault]]:
-    """Return all parts on one floor, and what is wrong with those moved or far from it."""
+    """Return all parts on one floor, and faults of the parts moved or far from it."""
     skeleton = parts[0].clip.skeleton
     lengths = measure_leg_lengths(skeleton.compute_rest_world()[1][None], roles)
     leg = float(np.mean(lengths))
@@ -108,7 +108,7 @@ def _level_all(
     for part, floor, askew in zip(parts, floors, tilted, strict=True):
         name = part.source.name
         rise = floor.height - common if floor else 0.0
-        # how high a tilted floor was is as unsure as its tilt
+        # the height of a tilted floor is as uncertain as its tilt
         is_near = askew or abs(rise) <= NUMBERS.meant_floor * leg
         is_other = floor is not None and (
             abs(rise) > NUMBERS.meant_floor * leg
@@ -125,7 +125,7 @@ def _level_all(
 
 
 def _describe_origin(name: str, height: float) -> Fault:
-    """Return the fault of a clip whose feet stood at a `height` in metres, and now do at zero."""
+    """Return the fault of a clip whose feet stood at a `height` in metres, and are now at zero."""
     way = "above" if height > 0 else "below"
     size = f"{abs(height):.2f} m" if abs(height) >= 1 else f"{100 * abs(height):.2g} cm"
     return Fault(name, f"The feet of '{name}' stand {size} {way} zero", "moved onto the ground")
@@ -146,7 +146,7 @@ def _describe(name: str, rise: float, moves: bool) -> Fault:
 def _level_tilted(
     parts: Sequence[ReelPart], feet: Sequence[ClipFeet], leg: float
 ) -> tuple[list[ReelPart], list[ClipFeet], list[Fault]]:
-    """Return parts and feet with tilted floors made level, and these as faults."""
+    """Return parts and feet with tilted floors made level, and a fault for each."""
     level_parts, level_feet, faults = list(parts), list(feet), []
     for number, (part, (toes, contacts, _)) in enumerate(zip(parts, feet, strict=True)):
         planted = toes[contacts]
@@ -169,7 +169,7 @@ def _even_out(
     roles: Roles,
     leg: float,
 ) -> tuple[list[ReelPart], list[ClipFeet], list[Fault]]:
-    """Return parts and feet with those on the floor that hovered and sank by turns, as faults."""
+    """Return parts and feet with uneven feet put on the floor, and a fault for each."""
     even_parts, even_feet, faults = list(parts), list(feet), []
     for number, (part, (toes, contacts, tilted)) in enumerate(zip(parts, feet, strict=True)):
         heights = toes[..., 2][contacts]
@@ -218,7 +218,7 @@ def _find_floor(clip: Clip, feet: ClipFeet, leg: float) -> _Floor | None:
 def _bound(heights: Sequence[float], errors: float) -> float:
     """Return the mean of heights (N,) of stances, and some of its standard `errors` above it.
 
-    One stance alone tells nothing of how much stances differ, so that it bounds nothing.
+    A single stance has no spread, so it bounds nothing.
     """
     if len(heights) == 1:
         return float(np.copysign(np.inf, errors))
@@ -227,7 +227,7 @@ def _bound(heights: Sequence[float], errors: float) -> float:
 
 
 def _measure_sole(clip: Clip, roles: Roles, floor: _Floor) -> float:
-    """Return how far feet in contact are above the lowest part of a body in most frames, in metres.
+    """Return the usual height in metres of feet in contact above the lowest part of a body.
 
     It is large in handstands.
     """
@@ -241,9 +241,9 @@ def _measure_sole(clip: Clip, roles: Roles, floor: _Floor) -> float:
 
 
 def _find_common_floor(floors: Sequence[_Floor], near: float) -> float:
-    """Return the height that most seconds of contacts are `near`, the median of these; 0 of none.
+    """Return the median of the heights, `near` each other, with most contact time; 0 without any.
 
-    Of floors that are about as common, it is the one closest to zero.
+    Of about equally common floors, it is the one closest to zero.
     """
     if not floors:
         return 0.0

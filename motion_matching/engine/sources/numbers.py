@@ -1,4 +1,4 @@
-"""What tells wrong floors, units and lengths of clips: each number with its unit and its reason."""
+"""Numbers that detect wrong floors, units and lengths of clips, each with unit and reason."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..settings import tune
 class SourceNumbers:
     """Lengths are shares of the legs' length, metres those of people.
 
-    Where no source stands, the reason is what lies on either side of the number.
+    Without a source, the reason is what lies on either side of the number.
     """
 
     # floors

@@ -1,4 +1,4 @@
-"""Give clips that climb their own ground, and lay them flat: where it is found, or was given."""
+"""Give clips that climb their own ground, found or given, and lay them flat."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from .reel import GIVEN_GROUND, SLOPE, Fault, ReelPart
 
 
 def has_given_ground(part: ReelPart) -> bool:
-    """Return whether it is known on which ground a part climbs, rather than found."""
+    """Return whether the ground of a part is given, not found."""
     return part.floor is not None and part.floor is not FLAT
 
 
 def lay_flat(
     parts: Sequence[ReelPart], feet: Sequence[ClipFeet], roles: Roles, leg: float
 ) -> tuple[list[ReelPart], list[ClipFeet], list[Fault]]:
-    """Return parts and feet with those that climb on level ground, beside their own, as faults."""
+    """Put parts and feet that climb on level ground, with their own; return a fault for each."""
     flat_parts, flat_feet, faults = list(parts), list(feet), []
     standing = [toes[..., 2][contacts] for toes, contacts, _ in feet]
     pairs = list(zip(parts, standing, strict=True))
@@ -65,7 +65,7 @@ def lay_flat(
         if ground is None:
             continue
         if part.floor is None:
-            # toes stand as high above it as above level ground
+            # toes stand at the same height above it as above level ground
             first = ground.heights[0]
             stands = np.median(heights) if heights else _guess_toe_height(first, leg)
             ground = replace(ground, heights=ground.heights - stands)
@@ -81,9 +81,9 @@ def lay_flat(
 def find_own_ground(
     clip: Clip, roles: Roles, settings: ContactSettings, floor: Ground | None = None
 ) -> tuple[OwnGround, np.ndarray] | None:
-    """Return the ground of a clip by itself and its contacts (F, L); None of level ground.
+    """Return the ground of a single clip and its contacts (F, L); None on level ground.
 
-    It is on a `floor` if that is known. A build also knows how feet of other clips stand on level
+    It is on a `floor` if that is given. A build also uses how feet of other clips stand on level
     ground.
     """
     if floor is FLAT:
@@ -108,7 +108,7 @@ def find_own_ground(
 
 
 def _guess_toe_height(first: float, leg: float) -> float:
-    """Return how high toes stand above a floor, by how high they `first` stand in a clip."""
+    """Estimate the height of standing toes above a floor by where they `first` stand."""
     return 0.0 if is_off_zero(first, leg) else first
 
 
@@ -120,7 +120,7 @@ def _measure_body(clip: Clip, roles: Roles, leg: float) -> BodyOverGround:
 def _describe(
     part: ReelPart, ground: OwnGround, hips: np.ndarray, above: np.ndarray, leg: float
 ) -> list[Fault]:
-    """Return what is told of a ground, over which feet stand so high `above` (N,)."""
+    """Return notes on a ground, with standing feet at heights `above` (N,) it."""
     name = part.source.name
     low, high = np.percentile(above, (10, 90))
     if has_given_ground(part) and high - low > NUMBERS.misses_ground * leg:

@@ -1,4 +1,4 @@
-"""Sources on their way into a database: their frames on the reel, and the tags of these frames."""
+"""Lay sources on the reel of a database: their frames, and the tags of these frames."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..skeleton import bone_names
 from .climbs import OwnGround
 from .sources import Source
 
-# kinds of notes on what was not mended, as a source or the build asked for that
+# kinds of notes on faults kept by a setting of the source or the build
 KEPT_FRAMES, KEPT_FLOOR = "kept frames", "kept floor"
 # and on a ground that rises or falls, and on one that was given and does not fit
 SLOPE, GIVEN_GROUND = "slope", "ground"
@@ -28,12 +28,12 @@ _MOST_TAGS = 32  # the bits of a frame
 
 
 class BuildNote(NamedTuple):
-    """What a user should know of a source: why it is left out, or a sentence.
+    """A note on a source: the reason why it is left out, or a sentence.
 
     Of a source left out, the `kind` is "unreadable", "short" or "skeleton". Of a sentence, it is
-    "file" (what had to be assumed to read it), "root", "size", "axes", "floor", `SLOPE`,
-    `GIVEN_GROUND`, "loop", "tag", "in place", "units", "body", `KEPT_FRAMES`, `KEPT_FLOOR`, or a
-    kind of `source_doctor.Finding`.
+    "file" (assumptions made to read it), "root", "size", "axes", "floor", `SLOPE`, `GIVEN_GROUND`,
+    "loop", "tag", "in place", "units", "body", `KEPT_FRAMES`, `KEPT_FLOOR`, or a kind of
+    `source_doctor.Finding`.
     """
 
     source: str
@@ -42,7 +42,7 @@ class BuildNote(NamedTuple):
 
 
 class Fault(NamedTuple):
-    """What is wrong with the floor of a source, and what is done about it; "" if it is told."""
+    """A fault of a source's floor, and the remedy; "" if it is only reported."""
 
     source: str
     what: str
@@ -51,7 +51,7 @@ class Fault(NamedTuple):
     kind: str = "floor"
 
     def describe(self) -> BuildNote:
-        # what climbs is told in a line: nothing is wrong with it
+        # climbing is reported in a line, because nothing is wrong with it
         deed = f", so it was {self.deed}" if self.deed and self.kind != SLOPE else ""
         advice = f"; {self.advice}" if self.advice else ""
         return BuildNote(self.source, f"{self.what}{deed}{advice}.", self.kind)
@@ -65,10 +65,10 @@ class Fault(NamedTuple):
 class ReelPart:
     """A source on the reel, in frames of the database; `step` source frames pass in each.
 
-    A `cycle` is a range of its source that is tagged as a loop. `source_frames` are those of its
-    clip before resampling. A loop's last row of the track is in `closing` once it is dropped. It is
-    on the `floor` that its source gives, in its own size; a clip that climbs has its own `ground`.
-    A copy plays at a `tempo` of the speed.
+    A `cycle` is a range of its source tagged as a loop. `source_frames` is the count of its clip
+    before resampling. A loop's last row of the track is in `closing` once it is dropped. It is on
+    the `floor` that its source gives, in its own size; a clip that climbs has its own `ground`. A
+    copy plays at a `tempo` of the speed.
     """
 
     source: Source
@@ -106,14 +106,14 @@ class TaggedRange:
     mirrored: bool
 
     def get_slice(self, tag: TagRange) -> slice:
-        """Return which of the frames a tag covers."""
+        """Return the frames that a tag covers."""
         start = self._count_before(tag.start or 0)
         return slice(start, self.count if tag.stop is None else self._count_before(tag.stop))
 
     def _count_before(self, frame: int) -> int:
         """Return how many frames come before a source frame."""
         index = max(math.ceil((frame - self.first - 1e-6) / self.step), 0)
-        # the quotient is rounded: what counts is where a frame is
+        # the quotient is rounded, because the place of a frame counts
         while index > 0 and self.first + (index - 1) * self.step + 1e-6 >= frame:
             index -= 1
         while index < self.count and self.first + index * self.step + 1e-6 < frame:
@@ -121,14 +121,14 @@ class TaggedRange:
         return min(index, self.count)
 
     def get_name(self, tag: TagRange) -> str:
-        """Return the name that a tag has here: mirrored frames swap sides."""
+        """Return the tag's name here: mirrored frames swap sides."""
         return bone_names.swap_sides(tag.name) if self.mirrored else tag.name
 
 
 def add_cycles(sources: Sequence[Source], clips: Sequence[Clip]) -> list[tuple[Source, Clip, bool]]:
-    """Return sources and clips, with each range that is tagged as a loop as a source of its own.
+    """Return sources and clips, with each range tagged as a loop added as a source.
 
-    The last value says whether it is such a cycle.
+    The last value says whether each is such a cycle.
     """
     result: list[tuple[Source, Clip, bool]] = []
     for source, clip in zip(sources, clips, strict=True):
@@ -148,9 +148,9 @@ def add_cycles(sources: Sequence[Source], clips: Sequence[Clip]) -> list[tuple[S
 def select_tags(
     tags: Sequence[TagRange], first: int, count: int, *, cycle: bool
 ) -> tuple[TagRange, ...]:
-    """Return the tags of a range of `count` source frames from `first` on, which is no loop itself.
+    """Return the tags of a range of `count` source frames from `first` on that is not a loop.
 
-    A cycle has those on its frames; other ranges have all but the loops that became cycles.
+    A cycle has the tags on its frames; other ranges have all except loops that became cycles.
     """
     covers = [bool(_find_tag_frames(tag, first, count)) for tag in tags]
     return tuple(
@@ -196,7 +196,7 @@ def add_proposals(
 
 
 def find_idle_tags(tagged: Sequence[tuple[str, TaggedRange]]) -> list[BuildNote]:
-    """Return notes on tags that cover no frame of their clip, whose name is before each range."""
+    """Return notes on tags that cover no frame of their clip; each range comes with its clip."""
     carried = [(clip, part, tag) for clip, part in tagged for tag in part.tags]
     used = {(clip, tag) for clip, part, tag in carried if range(part.count)[part.get_slice(tag)]}
     return [
@@ -237,7 +237,7 @@ def check_tag_count(names: Sequence[str]) -> None:
 
 
 def compute_bias(tagged: Sequence[TaggedRange]) -> np.ndarray:
-    """Return what is added to the cost of every frame (N,); overlapping preferences add up."""
+    """Return the bias (N,) added to the cost of frames; overlapping preferences add up."""
     costs = []
     for r in tagged:
         costs.append(np.zeros(r.count, np.float32))

@@ -1,4 +1,4 @@
-"""Bring all sources onto one skeleton, which is the character's.
+"""Bring all sources onto the character's skeleton.
 
 Sources with its bones and rest pose are read as they are. Motion of any other skeleton is
 retargeted, all sources of one skeleton together.
@@ -25,14 +25,14 @@ from ..skeleton.skeleton import Skeleton
 from .numbers import NUMBERS
 from .reel import BuildNote, ReelPart
 
-_ALGORITHM = 1  # of retargeting: a database of another one is built again
+_ALGORITHM = 1  # version of retargeting: databases of another version are built again
 
 
 @dataclass(frozen=True)
 class Character:
-    """The skeleton that sources become motion of, and how they are retargeted to it.
+    """The common skeleton of all sources, and the settings of retargeting to it.
 
-    Bones by role that were chosen by hand are `roles`, its own, and `source_roles`, those of
+    Bones by role chosen by hand are in `roles` for its own skeleton, and in `source_roles` for
     skeletons of sources by `compute_signature`.
     """
 
@@ -42,7 +42,7 @@ class Character:
     settings: RetargetSettings = field(default_factory=RetargetSettings)
 
     def get_content(self) -> dict[str, Any]:
-        """Return what of it decides a database, as JSON data."""
+        """Return the parts of it that decide a database, as JSON data."""
         sources = {key: dict(roles) for key, roles in self.source_roles.items() if roles}
         return {
             "algorithm": _ALGORITHM,
@@ -54,7 +54,7 @@ class Character:
 
 
 def compute_signature(skeleton: Skeleton) -> str:
-    """Return a short digest of the names and the hierarchy of bones, in whatever order they are."""
+    """Return a short digest of the names and the hierarchy of bones, independent of their order."""
     return _digest(f"{name} {above}" for name, above in sorted(skeleton.get_hierarchy()))
 
 
@@ -70,7 +70,7 @@ def _digest(texts: Iterable[str]) -> str:
 
 
 class SharedParts(NamedTuple):
-    """Parts on one skeleton, and notes on those left out, those retargeted, and odd bodies."""
+    """Parts on one skeleton, and notes on omitted parts, retargeted parts, and odd bodies."""
 
     parts: list[ReelPart]
     skipped: list[BuildNote]
@@ -87,8 +87,8 @@ def share_skeleton(
 ) -> SharedParts:
     """Bring all parts onto one skeleton, in their order.
 
-    It is the character's; without one, that of an armature's actions, if there are any, and the
-    most common of several. Its own body is not checked if the user `knows_roles` of it. Raises
+    It is the character's; without one, the skeleton of an armature's actions, if there are any, and
+    the most common of several. Its body is not checked if the user `knows_roles` of it. Raises
     RigError if a part cannot be retargeted, unless `skip_broken`.
     """
     model, alike = _choose_model(parts, character)
@@ -132,18 +132,18 @@ def share_skeleton(
 
 
 def _drop_copies(parts: Sequence[ReelPart]) -> list[ReelPart]:
-    """Return the parts that users know, as sources."""
+    """Return the parts that users know as sources."""
     return [part for part in parts if not part.is_copy]
 
 
 def _describe_faults(body: RetargetBody, parts: Sequence[ReelPart]) -> list[BuildNote]:
-    """Return notes on bones of a body that make none, as retargeting says it of the first part."""
+    """Return notes on bones that do not form a body, as retargeting reports of the first part."""
     if not parts:
         return []
     name = parts[0].source.name
     try:
         texts = body.plan.describe(f"The source '{name}'")
-    except RigError:  # only legs are known of it, and these are checked elsewhere
+    except RigError:  # only its legs are known, and these are checked elsewhere
         return []
     return [BuildNote(name, text, "body") for text in texts]
 
@@ -151,7 +151,7 @@ def _describe_faults(body: RetargetBody, parts: Sequence[ReelPart]) -> list[Buil
 def _choose_model(
     parts: Sequence[ReelPart], character: Character | None
 ) -> tuple[Clip, list[Clip]]:
-    """Return a clip on the skeleton that all are to share, and all clips that have its bones."""
+    """Return a clip on the skeleton to share, and all clips that have its bones."""
     if character:
         skeleton = character.skeleton
         rest = skeleton.rest_positions[None], skeleton.rest_rotations[None]
@@ -197,7 +197,7 @@ def _differ(lengths: np.ndarray, expected: np.ndarray) -> np.ndarray:
 def retarget_clips(
     clips: Sequence[Clip], character: Character, onto: RetargetBody | None = None
 ) -> tuple[list[Clip], BoneMapping]:
-    """Return clips of one skeleton as the character's motion, and how bones are mapped.
+    """Return clips of one skeleton as the character's motion, and the mapping of bones.
 
     `onto` is the character's body, if it is known. Raises RigError if bones cannot be mapped.
     """
@@ -208,20 +208,20 @@ def retarget_clips(
 
 
 def _get_body(clips: Sequence[Clip], character: Character) -> RetargetBody:
-    """Return the body of clips of one skeleton, with what was chosen for it by hand."""
+    """Return the body of clips of one skeleton, with bones chosen by hand."""
     skeleton = clips[0].skeleton
     return RetargetBody(skeleton, clips, character.source_roles.get(compute_signature(skeleton)))
 
 
 def scale_floor(floor: Ground | None, travel: np.ndarray) -> Ground | None:
-    """Return a floor as large as motion that goes so far (3,) for each metre along X, Y and Z."""
+    """Return a floor scaled to motion that covers (3,) for each metre along X, Y and Z."""
     if floor is None or floor is FLAT:
         return floor
     return ScaledFloor(floor, float(travel[0]), float(travel[2]))
 
 
 def measure_travel(clip: Clip, character: Character) -> np.ndarray:
-    """Return how far (3,) the character goes for each metre of a clip. Raises as retargeting."""
+    """Return the distance (3,) of the character for each metre of a clip. Raises as retargeting."""
     onto = RetargetBody(character.skeleton, (), character.roles)
     return _get_body([clip], character).make_retargeter(onto, character.settings).plan.travel
 
@@ -231,7 +231,7 @@ def _retarget(
 ) -> tuple[list[Clip], str, RetargetBody, np.ndarray]:
     """Return a group's clips as the character's motion.
 
-    With them are returned how many bones are mapped, their body, and how far (3,) they go now.
+    Also returns the count of mapped bones, their body, and their distance (3,) per metre.
     """
     source = _get_body([part.clip for part in group], character)
     try:

@@ -1,4 +1,4 @@
-"""What a database is built from: clips, the range used of each, and how to use it."""
+"""Describe the sources of a database: clips, the range used of each, and how to use it."""
 
 from __future__ import annotations
 
@@ -44,17 +44,17 @@ class Source:
     """A clip, or the file that holds it, and how to use it.
 
     `start` and `stop` choose source frames; `speed` 1.1 plays a tenth faster; `mirror` None leaves
-    it to the build, and so does `tempo`, which adds copies that play at `TEMPOS` of the speed; a
-    `loop` is a cycle whose last frame repeats its first. A `track` of the chosen
-    frames replaces the simulation bone that would be computed. A Blender file has to be read first
+    it to the build, as does `tempo`, which adds copies at `TEMPOS` of the speed; a `loop` is a
+    cycle whose last frame repeats its first. A `track` of the chosen frames replaces the simulation
+    bone that would be computed. A Blender file has to be read first
     (`scene.reading.blend_sources`); `armature` and `action` name what to read from it, and
     `character` the root or armature to read from another file with several. A `key` names the
     source in the database, so that it can be tagged again. A clip that is `built_in` is retargeted
     to the skeleton of the others. With `keep_frames`, frames that no body can have moved through
     stay, and with `keep_floor` the height of its floor; None leaves these to the build. Frame 0 of
-    the clip is called `shown_first` in what users are told. The `ground` is what the clip was
-    captured on, where the clip lies: `control.ground.FLAT` if it climbs nothing, an object that
-    Blender has to read first, or None to find it from where feet stand.
+    the clip is called `shown_first` in messages. The `ground` is the floor of the capture, in the
+    clip's place: `control.ground.FLAT` if it climbs nothing, an object that Blender has to read
+    first, or None to find it from standing feet.
     """
 
     file: Path | None = None
@@ -149,8 +149,8 @@ class Source:
 def choose_character(sources: Iterable[Source], name: str) -> list[Source]:
     """Return the sources with the character to read of BVH files that hold several.
 
-    Files that Blender imports are looked at when they are read. Raises SettingsError if no file
-    holds several, or that one alone, and MotionDataError if one cannot be read.
+    Files that Blender imports are checked when they are read. Raises SettingsError if no file holds
+    several, or only that one, and MotionDataError if one cannot be read.
     """
     chosen, is_there = [], False
     for one in sources:
@@ -166,7 +166,7 @@ def choose_character(sources: Iterable[Source], name: str) -> list[Source]:
 
 
 def _list_characters(source: Source) -> list[str] | None:
-    """Return the characters that can be chosen in a source; None if only Blender knows them."""
+    """List the characters to choose from in a source; None if only Blender knows them."""
     if source.clip is not None or source.file is None or get_ending(source.file) == BLEND:
         return []
     return None if source.needs_blender else bvh_text.list_performers(source.file)
@@ -230,7 +230,7 @@ def _find_bvh_files(folder: Path) -> list[Path]:
     return files
 
 
-# names of what is read, by the kinds of files in which they are looked for
+# names of the data to read, by the kinds of files that hold them
 _NAMES = {"armature": (BLEND,), "action": (BLEND,), "character": (BVH, *IMPORTED)}
 _KEYS = {"file", "start", "stop", "speed", "mirror", "loop", "tags", "track", *_NAMES}
 _KEYS |= {"tempo", "keep_frames", "keep_floor", "ground"}
@@ -285,7 +285,7 @@ def _parse_source(entry: Any, path: Path, number: int) -> Source:
 
 
 def _parse_flag(entry: Mapping[str, Any], name: str, where: str) -> bool | None:
-    """Read what the build decides where it is missing."""
+    """Read a flag that the build decides if it is missing."""
     value = entry.get(name)
     return None if value is None else json_files.expect_flag(value, f"'{name}' of {where}")
 
@@ -293,7 +293,7 @@ def _parse_flag(entry: Mapping[str, Any], name: str, where: str) -> bool | None:
 def _parse_ground(
     value: Any, source: Path, folder: Path, where: str
 ) -> Ground | GroundObject | None:
-    """Read what ground a source is on: an object of its own file, unless another is named."""
+    """Read the ground of a source: an object of its own file, unless another is named."""
     if value in (FOUND, LEVEL):
         return FLAT if value == LEVEL else None
     what = f"'ground' of {where}"
@@ -320,7 +320,7 @@ def _parse_track(rows: Any, where: str) -> GroundTrack | None:
         values = np.array(rows, np.float64)
     except (TypeError, ValueError, OverflowError):
         values = np.empty(0)
-    # comparisons are False for what is no number
+    # comparisons are False for NaN
     if values.ndim != 2 or values.shape[1] != 3 or not (np.abs(values) <= _FARTHEST).all():
         raise EntryError(
             f"'track' of {where} is not a list of [x, y, yaw]; give metres and radians up to "
@@ -330,7 +330,7 @@ def _parse_track(rows: Any, where: str) -> GroundTrack | None:
 
 
 def assign_tags(sources: Sequence[Source], tags: Mapping[str, Sequence[TagRange]]) -> list[Source]:
-    """Replace tags of sources by those by clip that cover frames in use.
+    """Replace tags of sources by the tags by clip that cover frames in use.
 
     Raises SettingsError for tags of a clip that is not a source.
     """

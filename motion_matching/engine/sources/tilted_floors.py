@@ -1,7 +1,7 @@
-"""Level floors that are tilted, as where a capture was calibrated askew.
+"""Level tilted floors, such as those of a badly calibrated capture.
 
-Over a few metres a degree lifts a foot by as much as a step does, so that feet would be told to be
-in the air.
+Over a few metres a degree lifts a foot as much as a step does, so that feet would count as
+airborne.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _UP = np.array([0.0, 0.0, 1.0])
 def find_tilt(feet: np.ndarray, leg: float) -> np.ndarray | None:
     """Return the up (3,) of the tilted floor on which feet (N, 3) stand in all directions they go.
 
-    `leg` is the length of the legs in metres. None of a floor that is level, or is not flat.
+    `leg` is the length of the legs in metres. None if the floor is level, or is not flat.
     """
     centred = feet - feet.mean(axis=0)
     uneven = _measure_spread(centred[:, 2])
@@ -42,7 +42,7 @@ def find_tilt(feet: np.ndarray, leg: float) -> np.ndarray | None:
 
 
 def _measure_spread(heights: np.ndarray) -> float:
-    """Return the difference of the heights (N,) of feet, but for a few."""
+    """Return the spread of the heights (N,) of feet, without a few extremes."""
     low, high = np.percentile(heights, (5, 95))
     return float(high - low)
 

@@ -1,7 +1,7 @@
-"""Put a clip on the floor whose feet stand on it in some poses only.
+"""Put a clip on the floor if its feet stand on it in some poses only.
 
-Rotations of bones that were copied onto other proportions do so: the more a knee bends, the higher
-feet hover, or the deeper they sink. Hovering feet are classified as airborne, so they slide.
+Rotations copied onto other proportions cause this: the more a knee bends, the higher feet hover, or
+the deeper they sink. Hovering feet are classified as airborne, so they slide.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def may_be_uneven(heights: np.ndarray, leg: float) -> bool:
 def find_rises(
     toes: np.ndarray, contacts: np.ndarray, lowest: np.ndarray, fps: float, leg: float
 ) -> np.ndarray | None:
-    """Return how much (F,) too high feet stand in a clip, smoothly; None where they do not differ.
+    """Return the smooth excess height (F,) of standing feet; None if they do not differ.
 
     Toes (F, L, 3) and the `lowest` (F,) part of the body are in metres, contacts (F, L).
     """

@@ -1,3 +1,3 @@
-"""What frames are compared by: features, and the motion that they are computed from."""
+"""Compute the features that frames are compared by, and the motion that they need."""
 
 __all__ = ("bone_motion", "features", "kinds", "motion_table", "strokes")

@@ -1,4 +1,4 @@
-"""The motion that features are computed from, with what features of one bone share."""
+"""Provide the motion for features, with quantities that features of one bone share."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .motion_table import MotionTable, advance_laps, differentiate
 
 
 class FeatureMotion:
-    """A table whose tracks go on beyond a range as `beyond` says, with its bones."""
+    """A motion table with its bones, and `beyond`: how tracks go on outside a range."""
 
     def __init__(self, table: MotionTable, beyond: str) -> None:
         self.table, self.beyond = table, beyond
@@ -62,7 +62,7 @@ class BoneMotion:
         velocity = differentiate(_to_world(table.track, local), table, cyclic=False)
         velocity[:, :2] = planar.rotate(velocity[:, :2], -table.track[:, 2])
         for start, stop in zip(table.starts[table.loops], table.stops[table.loops], strict=True):
-            # where a loop meets its start again, the character is one lap further on
+            # at the end of a loop, the character is one lap further on
             seam = np.array([stop - 2, stop - 1, start, start + 1])
             track = table.track[seam]
             track[2:] = advance_laps(track[2:], table.track[start:stop], np.ones(2))
@@ -74,7 +74,7 @@ class BoneMotion:
         return velocity
 
     def find_leg(self) -> int:
-        """Return which leg the bone belongs to. SettingsError names the bone if it is in none."""
+        """Return the leg of the bone. SettingsError names the bone if it is in none."""
         for number, leg in enumerate(self.table.roles.legs):
             if self.index in (leg.thigh, leg.shin, leg.foot, leg.toe):
                 return number

@@ -1,4 +1,4 @@
-"""Features to compare frames by: schemas of features, their values, normalization and weights."""
+"""Define features to compare frames by: schemas, values, normalization and weights."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ DIFFERENCES = ("squared", "absolute")
 BEYOND_RANGE = ("extrapolate", "hold")
 _KEYS = {"kind", "bone", "times", "weight", "axes", "time"}
 _FARTHEST_TIME = 60.0  # seconds
-_MOST_DIMENSIONS = 1000  # each is a number for every frame
+_MOST_DIMENSIONS = 1000  # one number for every frame
 _LEG_ROLE = re.compile(r"(left|right)(\d*)_(thigh|shin|foot|toe)")
 
 
@@ -32,11 +32,11 @@ _LEG_ROLE = re.compile(r"(left|right)(\d*)_(thigh|shin|foot|toe)")
 class Feature:
     """One entry of a schema.
 
-    A bone kind names a role ('hips', 'head', 'left_foot', …) or a bone, a foot kind one of a
-    leg. A trajectory kind lists `times` in seconds, negative ones in the past; bones may have them
-    too, and are compared as they are now without. `axes` are those of the character that count: 'x'
-    to its side, 'y' ahead, and the height 'z'. `weight` scales the normalized values. `time` is in
-    how many seconds a jump fades for a kind that depends on it, 0 for as many as it does in play.
+    A bone kind names a role ('hips', 'head', 'left_foot', …) or a bone, a foot kind one of a leg. A
+    trajectory kind lists `times` in seconds, negative ones in the past; bones may also have times,
+    and are compared at the current time without. `axes` are the axes of the character that count:
+    'x' to its side, 'y' ahead, and the height 'z'. `weight` scales the normalized values. `time` is
+    the time in seconds of a jump's fade for a kind that depends on it, 0 for the time in play.
     """
 
     kind: str
@@ -48,12 +48,12 @@ class Feature:
 
     @property
     def definition(self) -> FeatureKind:
-        """What its kind is. SettingsError if there is none of this name."""
+        """Its kind. SettingsError if there is none of this name."""
         return find_kind(self.kind)
 
     @property
     def size(self) -> int:
-        """How many numbers it is at one time."""
+        """Its number of values at one time."""
         return 1 if self.definition.is_number else len(self.axes)
 
     @property
@@ -62,12 +62,12 @@ class Feature:
 
     @property
     def columns(self) -> list[int]:
-        """Which of the three directions, or of one number, its values are."""
+        """The columns of its values among the three directions, or of a single number."""
         return [0] if self.definition.is_number else ["xyz".index(axis) for axis in self.axes]
 
     @property
     def group(self) -> str:
-        """What it belongs to: the 'past' if all its times do, else the 'path' or the 'pose'."""
+        """Its group: 'past' if all its times are past, else 'path' or 'pose'."""
         if self.times and max(self.times) < 0.0:
             return "past"
         return "path" if self.definition.is_path else "pose"
@@ -81,13 +81,12 @@ class Feature:
 
 @dataclass(frozen=True)
 class Schema:
-    """An ordered list of features, how they are normalized, and how their differences add up.
+    """An ordered list of features, their normalization, and the sum of their differences.
 
     `normalization` 'feature' divides all dimensions of a feature by their mean deviation (Holden),
     'dimension' divides each by its own (notebook), and 'none' compares metres, metres a second and
-    directions as they are (article 004). `beyond_range` says where a trajectory leads
-    after the end of a clip: it goes on as the clip ended ('extrapolate'), or stays where the clip
-    ended ('hold').
+    directions as they are (article 004). `beyond_range` continues a trajectory after the end of a
+    clip: it goes on as the clip ended ('extrapolate'), or stays where the clip ended ('hold').
 
     `difference` 'squared' adds up the squares of weighted differences. 'absolute' adds up their
     lengths (article 004): one length for each vector, which is a feature at one time.
@@ -104,14 +103,14 @@ class Schema:
 
     @property
     def slices(self) -> list[slice]:
-        """Where the values of each feature lie among the dimensions."""
+        """Slices of each feature among the dimensions."""
         counts = [feature.dimensions for feature in self.features]
         ends = np.cumsum(counts).tolist()
         return [slice(end - count, end) for end, count in zip(ends, counts, strict=True)]
 
     @property
     def vectors(self) -> list[slice]:
-        """Where each vector lies among the dimensions: a feature at one of its times."""
+        """Slices of each vector among the dimensions: a feature at one of its times."""
         return [
             slice(start, start + feature.size)
             for feature, dimensions in zip(self.features, self.slices, strict=True)
@@ -120,7 +119,7 @@ class Schema:
 
     @property
     def power(self) -> int:
-        """With which power of its weight the cost of a feature grows."""
+        """The power of its weight with which the cost of a feature grows."""
         return 2 if self.difference == "squared" else 1
 
     @property
@@ -162,10 +161,10 @@ class Schema:
         return tuple(dict.fromkeys(match[1] + match[2] for match in found if match))
 
     def with_all_legs(self, legs: Sequence[str]) -> Schema:
-        """Return the schema with what it has of 'left' and 'right' for further `legs`, too.
+        """Return the schema with its features of 'left' and 'right' also for further `legs`.
 
         All legs together weigh as much as the first two did. A schema that names further legs
-        itself stays as it is.
+        itself stays unchanged.
         """
         sides = {
             leg: [other for other in legs if other.rstrip("0123456789") == leg] for leg in legs
@@ -176,7 +175,7 @@ class Schema:
         for feature in self.features:
             match = _LEG_ROLE.fullmatch(feature.bone)
             same = [feature.bone] if match is None else sides.get(match[1], [match[1]])
-            # so that the costs of all together are those of one
+            # so that the costs of all together equal the cost of one
             weight = feature.weight / len(same) ** (1.0 / self.power)
             part = "" if match is None else f"_{match[3]}"
             features += [replace(feature, bone=leg + part, weight=weight) for leg in same]
@@ -184,13 +183,13 @@ class Schema:
 
     @property
     def has_heights(self) -> bool:
-        """Whether it compares how far the ground rises."""
+        """Whether it compares the rise of the ground."""
         return any(feature.kind == paths.HEIGHT.name for feature in self.features)
 
     def with_heights(self) -> Schema:
-        """Return the schema with how far the ground rises ahead, at the times of its trajectory.
+        """Return the schema with the rise of the ground ahead, at the times of its trajectory.
 
-        One that compares such heights, or no trajectory, stays as it is.
+        A schema that compares such heights, or no trajectory, stays unchanged.
         """
         times = tuple(time for time in self.trajectory_times if time > 0.0)
         if not times or self.has_heights:
@@ -201,14 +200,14 @@ class Schema:
     def to_dict(self) -> dict[str, Any]:
         data = asdict(self)
         for feature in data["features"]:
-            if not feature["time"]:  # earlier versions know of none
+            if not feature["time"]:  # earlier versions have none
                 del feature["time"]
-        if self.difference == "squared":  # and of no other
+        if self.difference == "squared":  # and no other
             del data["difference"]
         return data
 
     def to_comparison_data(self) -> dict[str, Any]:
-        """Return what frames are compared by as JSON data, without weights and order."""
+        """Return the compared features as JSON data, without weights and order."""
         features = sorted(
             [f.kind, f.bone, f.times, f.axes, *([f.time] if f.time else [])] for f in self.features
         )
@@ -305,8 +304,8 @@ def load_schema(name: str) -> Schema:
 def compute_features(schema: Schema, table: MotionTable) -> np.ndarray:
     """Return raw feature values (D, N), float32, in the frame of each frame's simulation bone.
 
-    Each kind says what its values are, and in which unit. Bones at other times are seen from the
-    character as it is then.
+    Each kind defines its values and their unit. Bones at other times are in the character's frame
+    of that time.
     """
     count, motion = len(table.track), FeatureMotion(table, schema.beyond_range)
     values = np.empty((schema.dimensions, count), np.float32)

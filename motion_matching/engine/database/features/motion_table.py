@@ -1,4 +1,4 @@
-"""The motion that features are computed from, its rates of change, and where it goes on."""
+"""Store the motion for features, its rates of change, and its continuation."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MotionTable:
-    """What features are computed from, for all ranges one after the other.
+    """The motion for features, for all ranges one after the other.
 
     `positions` (N, B, 3) and `rotations` (N, B, 4) are local, and bone 0 is the simulation bone.
     `track` (N, 3) is its x, y and yaw in the world. `starts` and `stops` (R,) delimit the ranges;
-    `loops` (R,) says which repeat. `contacts` (N, L) say which legs stand. `ground` (N,) is how
-    high the ground is below the simulation bone, None if it is level.
+    `loops` (R,) mark ranges that repeat. `contacts` (N, L) mark standing legs. `ground` (N,) is the
+    height of the ground below the simulation bone, None if it is level.
     """
 
     skeleton: Skeleton
@@ -133,7 +133,7 @@ def sample_values(table: MotionTable, values: np.ndarray, time: float) -> np.nda
 def _measure_end_rates(table: MotionTable, side: int) -> np.ndarray:
     """Return velocities and turn rates (R, 3) at the start (side 1) or end (-1) of ranges.
 
-    A body sways as it steps: a turn is one only if it goes on over two steps.
+    A body sways as it steps, so only a turn that lasts two steps counts.
     """
     rate, turn = (
         _measure_end_rate(table, side, NUMBERS.end_moment),
@@ -146,7 +146,7 @@ def _measure_end_rates(table: MotionTable, side: int) -> np.ndarray:
 
 
 def _measure_end_rate(table: MotionTable, side: int, seconds: float) -> np.ndarray:
-    """Return velocities and turn rates (R, 3) over so many seconds at an end of ranges."""
+    """Return velocities and turn rates (R, 3) over some seconds at an end of ranges."""
     span = np.minimum(max(round(seconds * table.fps), 1), table.stops - table.starts - 1)
     end = table.starts if side > 0 else table.stops - 1
     here, there = table.track[end], table.track[end + side * span]
@@ -177,7 +177,7 @@ def _sample_loop(track: np.ndarray, frames: np.ndarray) -> np.ndarray:
 
 
 def advance_laps(points: np.ndarray, loop: np.ndarray, laps: np.ndarray) -> np.ndarray:
-    """Move points (W, 3) of a loop's track (F, 3) on by a number of laps (W,).
+    """Advance points (W, 3) of a loop's track (F, 3) by a number of laps (W,).
 
     The step from the last frame to the first is taken to equal the one before it, seen from the
     character. With the ground as the complex plane, a lap is z -> turn * (z - start) + end, so the

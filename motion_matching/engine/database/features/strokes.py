@@ -1,4 +1,4 @@
-"""Lines that show what a feature says, for any view to draw."""
+"""Make lines that show features, for any view to draw."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tags of frames: named, proposed from motion, and the thresholds that propose them."""
+"""Define tags of frames, propose them from motion, and set the thresholds for that."""
 
 from typing import TYPE_CHECKING
 

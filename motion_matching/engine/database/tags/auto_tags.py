@@ -1,8 +1,8 @@
 """Propose tags from how the simulation bone moves: gait, turns, plants, strafing, starts, stops.
 
 Each compares a speed or turn rate with a threshold, with hysteresis. Values are averaged over a
-step or a stride, so that neither the sway of steps nor a single frame makes a range. The results
-are ordinary ranges that a user may edit.
+step or a stride, so that neither swaying steps nor a single frame make a range. The results are
+ordinary ranges that a user may edit.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def propose(
     gait = _absorb_passing_walks(gait, round(settings.change_time * fps))
     moving = gait > 0
     angle = np.where(moving, np.abs(np.arctan2(velocity[:, 0], -velocity[:, 1])), np.nan)
-    # the margin of both angles is that of the first: they part sectors of one width
+    # both angles have the margin of the first: they separate sectors of one width
     bounds = (settings.strafe_angle, settings.back_angle)
     sector = _classify_levels(angle, bounds, hysteresis, settings.strafe_angle)
     spans = {name: find_runs(gait == k).tolist() for k, name in enumerate(("idle", "walk", "run"))}
@@ -88,7 +88,7 @@ def _measure_motion(
 def _classify_levels(
     values: Array, bounds: Iterable[float], hysteresis: float, scale: float | None = None
 ) -> Array:
-    """Return how many of the bounds each of the values (F,) exceeds, with hysteresis.
+    """Count the bounds that each of the values (F,) exceeds, with hysteresis.
 
     A bound is passed once a value is clear of it by a margin: the share `hysteresis` of `scale`, or
     of the bound itself. NaN repeats the level before.
@@ -151,8 +151,8 @@ def _find_starts(
 def _find_plants(track: GroundTrack, fps: float, settings: AutoTagSettings) -> Array:
     """Return the frames (F,) around sharp turns: of the way while moving, or of the body.
 
-    Both are compared between the times before and after a frame, over which speeds are averaged. A
-    foot is planted as the old way ends and until the new one is taken.
+    Both compare averages over the times before and after a frame. A foot is planted from the end of
+    the old way until the new one is taken.
     """
     count = track.frame_count
     half = max(round(settings.speed_window * fps), 1)

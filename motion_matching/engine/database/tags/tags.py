@@ -1,4 +1,4 @@
-"""Tags: names on ranges of source frames, to be requested; four reserved ones steer the search."""
+"""Name ranges of source frames by tags to request; four reserved tags steer the search."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ...files.json_files import EntryError
 from ...settings import is_number
 from ..numbers import NUMBERS
 
-# entered only by playing on into them; never played; at a lower cost; a cycle
+# in order: entered only by playing on; never played; at a lower cost; a cycle
 NO_ENTRY, NO_USE, PREFER, LOOP = "no_entry", "no_use", "prefer", "loop"
 RESERVED_TAGS = (NO_ENTRY, NO_USE, PREFER, LOOP)  # these steer the search, and cannot be requested
 PREFERENCE = NUMBERS.preference
 _LARGEST_BIAS = 1000.0
-MOST_FRAMES = 1_000_000_000  # of a source, which is far more than fit into memory
+MOST_FRAMES = 1_000_000_000  # frames of a source, far more than fit into memory
 _KEYS = {"name", "start", "stop", "bias"}
 
 
@@ -42,7 +42,7 @@ class TagRange:
 
     @property
     def cost(self) -> float:
-        """Return what is added to the cost of its frames."""
+        """Return the amount added to the cost of its frames."""
         if self.name != PREFER:
             return 0.0
         return PREFERENCE if self.bias is None else self.bias

@@ -1,4 +1,4 @@
-"""When a motion counts as what: the thresholds of the tags that are proposed from it."""
+"""Set the thresholds of tags that are proposed from motion."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class AutoTagSettings:
     """Thresholds between the tags that are proposed from motion.
 
     Every frame is 'idle', 'walk' or 'run' by its speed; 'strafe', 'back', 'turn_left',
-    'turn_right', 'start', 'stop' and, if asked for, 'plant' lie on top of these. A stop is a start
-    in reverse.
+    'turn_right', 'start', 'stop' and, on request, 'plant' lie on top of these. A stop is a start in
+    reverse.
 
     Raises SettingsError for values out of range or out of order.
     """
@@ -94,7 +94,7 @@ class AutoTagSettings:
     def at_pace(self, pace: float) -> AutoTagSettings:
         """Return the settings for a creature that is `pace` times as fast as people.
 
-        If the speeds are not the default ones, they stay.
+        Speeds that differ from the defaults stay.
         """
         default, speeds = AutoTagSettings(), (self.idle_speed, self.run_speed)
         if pace == 1.0 or speeds != (default.idle_speed, default.run_speed):

@@ -1,8 +1,8 @@
-"""Close a plan: bend its way and its time a little, so that marks are hit and paths are kept.
+"""Close a plan: bend its way and its timing slightly to hit marks and follow paths.
 
-Unknown at each tick are the place, the heading, and which tick of the plan is shown. Wanted are
-steps like the data's, time at its own rate, corrections that change slowly, and the anchors. This
-is a nonlinear least-squares problem whose normal equations are banded, so it is linear in length.
+The unknowns of each tick are the place, the heading, and the tick of the plan that is shown. The
+goals are steps like the data's, time at its own rate, slow corrections, and the anchors. This is a
+nonlinear least-squares problem whose normal equations are banded, so it is linear in length.
 """
 
 from __future__ import annotations
@@ -32,23 +32,23 @@ LARGEST_TURN = NUMBERS.largest_turn
 
 @dataclass(frozen=True, eq=False)
 class PartTrack:
-    """Where a part is from the character at each tick of a plan: `offsets` (P, 2) in metres."""
+    """Offsets (P, 2) in metres of a part from the character at each tick of a plan."""
 
     offsets: np.ndarray
 
     def sample(self, plan_tick: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return where (2,) it is at a tick that need not be whole, and how that changes a tick."""
+        """Return its place (2,) at a fractional tick, and the change of that place per tick."""
         low = min(max(int(plan_tick), 0), len(self.offsets) - 2)
         step = self.offsets[low + 1] - self.offsets[low]
         return self.offsets[low] + (plan_tick - low) * step, step
 
     def find_place(self, unknowns: np.ndarray) -> np.ndarray:
-        """Return where (2,) it is if x, y, yaw and tick of the plan (4,) are so."""
+        """Return its place (2,) for an x, y, yaw and tick of the plan (4,)."""
         offset, _ = self.sample(float(unknowns[3]))
         return np.asarray(unknowns[:2] + planar.rotate(offset, unknowns[2]))
 
     def find_slopes(self, unknowns: np.ndarray) -> np.ndarray:
-        """Return how that place changes (2, 4) with x, y, yaw and tick of the plan."""
+        """Return the derivatives (2, 4) of that place by x, y, yaw and tick of the plan."""
         offset, step = self.sample(float(unknowns[3]))
         x, y = planar.rotate(offset, unknowns[2])
         slopes = np.zeros((2, 4))
@@ -58,7 +58,7 @@ class PartTrack:
         return slopes
 
     def shift(self, away: np.ndarray) -> PartTrack:
-        """Return a track whose part is elsewhere by (2,) metres."""
+        """Return the track with its part moved by (2,) metres."""
         return replace(self, offsets=self.offsets + away)
 
     def cut(self, origin: int) -> PartTrack:
@@ -67,9 +67,9 @@ class PartTrack:
 
 
 class Anchor(NamedTuple):
-    """What has to hold at a tick: a place, a yaw, and the tick of the plan, each or None.
+    """A constraint at a tick: place, yaw, and tick of the plan, each of them or None.
 
-    With a `part`, that is at the place instead of the character, where its `track` has it.
+    With a `part`, the place is that of the part, which its `track` locates, not the character's.
     """
 
     tick: int
@@ -82,10 +82,10 @@ class Anchor(NamedTuple):
 
 
 class Closed(NamedTuple):
-    """T ticks: places (T, 3) as x, y and yaw, the tick of the plan shown (T,), and corrections.
+    """T ticks: places (T, 3) as x, y and yaw, the shown tick of the plan (T,), and corrections.
 
-    `lead` (T, 2) in m/s and `turn` (T,) in rad/s are what the root does besides the data's motion;
-    `rate` (T,) is how fast time goes.
+    `lead` (T, 2) in m/s and `turn` (T,) in rad/s are the root's motion on top of the data's; `rate`
+    (T,) is the speed of time.
     """
 
     places: np.ndarray
@@ -98,7 +98,7 @@ class Closed(NamedTuple):
 def compute_fading(footage: Footage, plan: ShotPlan) -> tuple[np.ndarray, np.ndarray]:
     """Return the ticks (J,) of a plan's jumps, and the root velocities (J, 3) that fade from there.
 
-    What is left of earlier jumps is in them.
+    They include the remainders of earlier jumps.
     """
     jumps, before = np.flatnonzero(plan.jumps), footage.before[plan.frames]
     result, fading = np.zeros((len(jumps), 3)), np.zeros(3)
@@ -110,9 +110,9 @@ def compute_fading(footage: Footage, plan: ShotPlan) -> tuple[np.ndarray, np.nda
 
 
 def compute_way(footage: Footage, plan: ShotPlan, start: np.ndarray) -> np.ndarray:
-    """Return where the data leads from a start (3,): x, y and yaw (P, 3) at each tick of a plan.
+    """Return x, y and yaw (P, 3) at each tick of a plan, as the data leads from a start (3,).
 
-    Root velocities fade after jumps, as springs let them.
+    Root velocities fade after jumps by a spring.
     """
     dt, frames = 1.0 / footage.fps, plan.frames
     rates = footage.root[footage.before[frames]].astype(np.float64)
@@ -134,10 +134,10 @@ def close(
     origin: float = 0.0,
     laid: np.ndarray | None = None,
 ) -> Closed:
-    """Return places and times nearest to what a way (P, 3) does that hold the anchors.
+    """Return the places and times nearest to a way (P, 3) that satisfy the anchors.
 
-    The first tick shows the plan's tick `origin`. The way is bent from where it is `laid` (P, 3),
-    if that is elsewhere.
+    The first tick shows the plan's tick `origin`. If the way was `laid` (P, 3) elsewhere, it is
+    bent from there.
     """
     return _Closing(way, guide, anchors, origin).solve(way if laid is None else laid)
 
@@ -153,7 +153,7 @@ class _Closing:
         self.rates = np.gradient(way, axis=0)
         self.ticks = origin + guide.plan_ticks
         self.paces = guide.rates  # of the plan
-        # by the plan as it is: to move it must not make corrections cheaper
+        # by the unmoved plan: moving it must not make corrections cheaper
         step = guide.put_on_take(self.rates)[: self.count - 1] / self.dt
         speed, spin = np.hypot(step[:, 0], step[:, 1]), np.abs(step[:, 2])
         lead = COSTS.lead * speed + COSTS.lead_at_rest
@@ -161,7 +161,7 @@ class _Closing:
         self.allowed = np.column_stack([lead, lead, turn, np.full(len(lead), COSTS.rate)])
 
     def solve(self, laid: np.ndarray) -> Closed:
-        """Return the solution after some rounds from where the way is laid."""
+        """Return the solution after some iterations that start where the way is laid."""
         unknowns = np.column_stack([self.guide.put_on_take(laid)[: self.count], self.ticks])
         last = len(self.way) - 1.001
         for _ in range(NUMBERS.closing_rounds):
@@ -187,10 +187,10 @@ class _Closing:
         )
 
     def _linearize(self, unknowns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return corrections (T - 1, 4), and their slopes (T - 1, 4, 8) by two ticks' unknowns.
+        """Return corrections (T - 1, 4) and their derivatives (T - 1, 4, 8) by two ticks' unknowns.
 
         Corrections are the root's step less the data's between the same ticks of the plan, seen
-        from the character, in m/s and rad/s, and the rate of time less that which is asked for.
+        from the character, in m/s and rad/s, and the rate of time less the requested one.
         """
         tick = unknowns[:, 3]
         low = np.minimum(tick.astype(int), len(self.way) - 2)
@@ -223,7 +223,7 @@ class _Closing:
         return residuals, slopes
 
     def _add_corrections(self, bands: _Bands, residuals: np.ndarray, slopes: np.ndarray) -> None:
-        """Add how large corrections are, how fast they change, and how far time is shifted."""
+        """Add the size of corrections, their change, and the shift of time."""
         allowed = self.allowed.copy()
         stiff = np.where(self.guide.follows[1:, None], _STIFF_PATH, _STIFF)
         allowed /= np.clip(np.abs(residuals) / stiff, 1.0, COSTS.stiffest) ** 2
@@ -237,7 +237,7 @@ class _Closing:
         bands.add(changes * weight[:, :, None], np.diff(residuals, axis=0) * weight)
 
     def _add_path(self, bands: _Bands, unknowns: np.ndarray) -> None:
-        """Add how far ticks are from a path that is to be followed, and how far time is shifted."""
+        """Add the distance of ticks from a path to follow, and the shift of time."""
         away = unknowns[:, :3] - self.guide.way
         away[:, 2] = planar.wrap(away[:, 2])
         for axis, near in enumerate((COSTS.on_path, COSTS.on_path, COSTS.on_path_turn)):
@@ -247,7 +247,7 @@ class _Closing:
         bands.add_single(3, (unknowns[:, 3] - self.ticks) * weight, weight)
 
     def _add_obstacles(self, bands: _Bands, unknowns: np.ndarray) -> None:
-        """Add how much too near to obstacles ticks are."""
+        """Add by how much ticks are too near to obstacles."""
         obstruction = self.guide.obstruction
         if obstruction is None:
             return

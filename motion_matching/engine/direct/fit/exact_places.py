@@ -1,4 +1,4 @@
-"""What a take has to hold exactly, how far a plan is from it, and what is given up."""
+"""List the anchors of a take, measure how far a plan misses them, and give up unreachable ones."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from .closing import Anchor, Closed, close
 
 
 class GivenUp(NamedTuple):
-    """What of an anchor cannot be held."""
+    """The parts of an anchor that cannot be held."""
 
     place: bool
     yaw: bool
 
 
 class Bounds(NamedTuple):
-    """How large corrections may be in a footage whose character has a size and a pace."""
+    """Limits of corrections in a footage whose character has a size and a pace."""
 
     size: float
     pace: float
 
     def exceeds(self, closed: Closed, first: int, stop: int) -> GivenUp:
-        """Return whether corrections in a span of ticks are too large: of place, and of heading."""
+        """Return whether corrections of place, and of heading, are too large in a span of ticks."""
         span = slice(first, max(stop, first + 1))
         lead = np.linalg.norm(closed.lead[span], axis=1).max() * self.size / self.pace
         rate, turn = closed.rate[span], np.abs(closed.turn[span]).max() / self.pace
@@ -46,10 +46,10 @@ class Bounds(NamedTuple):
 
 
 def list_anchors(shot: Shot, guide: Guide, near: frozenset[int]) -> list[Anchor]:
-    """Return what has to hold, in order of ticks; the first is the start.
+    """Return the anchors in order of ticks; the first is the start.
 
-    Marks that are only come `near` to, by index, do not. Jumps that are kept are searched for at
-    whole steps, and come at their own tick. Parts that others lead do not hold either.
+    Marks that are only approached (indices in `near`), and parts that others lead, give none. Kept
+    jumps are searched at whole steps, but anchored at their own tick.
     """
     fps, last = guide.fps, guide.tick_count - 1
     x, y, yaw = guide.way[0].tolist()
@@ -87,9 +87,9 @@ def close_on_anchors(
     origin: float = 0.0,
     laid: np.ndarray | None = None,
 ) -> tuple[Closed, list[int]]:
-    """Close a way from where it is laid, and return the ticks of the anchors that are given up.
+    """Close a way from where it is laid; also return the ticks of the anchors given up.
 
-    These are what only large corrections would hold, worst first.
+    Those would need too large corrections; the worst come first.
     """
     along = guide.put_on_take(way if laid is None else laid)
     ticks = origin + guide.plan_ticks
@@ -108,10 +108,10 @@ def close_on_anchors(
 def _find_worst(
     anchors: Sequence[Anchor], closed: Closed, misses: np.ndarray, bounds: Bounds
 ) -> dict[int, GivenUp]:
-    """Return by index what to give up of which anchors.
+    """Return what to give up, by the index of its anchor.
 
-    Of neighbours between which corrections are too large, it is the one farthest from the plan, by
-    its misses (2, A).
+    Where corrections between neighbours are too large, the anchor farthest from the plan, by its
+    misses (2, A), is given up.
     """
     ends = [*(anchor.tick for anchor in anchors), len(closed.rate)]
     flags = [bounds.exceeds(closed, a, b) for a, b in itertools.pairwise(ends)]
@@ -127,9 +127,10 @@ def _find_worst(
 
 
 def _give_up(anchor: Anchor, given_up: GivenUp) -> Anchor:
-    """Return an anchor without what is given up; turns that a part's place takes, with the place.
+    """Return an anchor without what is given up.
 
-    But first with its own heading.
+    A part's place also fixes the heading: if a heading that is not set apart is given up, so is the
+    place.
     """
     turns = anchor.track is not None and anchor.yaw is None and given_up.yaw
     return anchor._replace(
@@ -160,8 +161,8 @@ def _leave_out_far(
 def _measure_misses(anchors: Sequence[Anchor], way: np.ndarray, ticks: np.ndarray) -> np.ndarray:
     """Return how far (2, A) a way is from each anchor in metres, and in radians, before closing.
 
-    The way is by ticks of the take, which are those (T,) of the plan. Places are measured from the
-    anchor before: what a way drifts until there costs nothing here.
+    The way is by ticks of the take, which show the ticks (T,) of the plan. Places are measured from
+    the anchor before, so earlier drift does not count.
     """
     result = np.zeros((2, len(anchors)))
     drift: np.ndarray = np.zeros(2)

@@ -1,4 +1,4 @@
-"""Search a piece of a plan again, and leave the rest of it as it is."""
+"""Search a piece of a plan again, and keep the rest unchanged."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .closing import Closed, compute_fading
 
 
 class Revision(NamedTuple):
-    """The ticks from `first` to `stop` that are searched again, and with how many states."""
+    """The ticks from `first` to `stop` to search again, and the number of states."""
 
     first: int
     stop: int
@@ -28,7 +28,7 @@ class Revision(NamedTuple):
 
 
 class Revised(NamedTuple):
-    """A plan, of which the ticks from `begin` to before `end` are new."""
+    """A plan with new ticks from `begin` to before `end`."""
 
     plan: ShotPlan
     begin: int
@@ -45,7 +45,7 @@ def revise(
     asked: np.ndarray,
     progress: ReportShare | None = None,
 ) -> Revised:
-    """Return a plan whose piece is searched again; it joins the frames of the rest.
+    """Return a plan with a piece searched again that joins the frames of the rest.
 
     It begins and ends where the closed take is then, at steps of the search: up to one later. Where
     the rest is on its way to a jump, the end is moved a little more. The guide is by ticks of the
@@ -61,7 +61,7 @@ def revise(
     tick = int(np.searchsorted(ticks, begin)) if begin else 0  # of the take there
     at = round(asked[min(tick, len(asked) - 1)])
     own = guide.extend(len(plan.frames) + stride).cut(at, at + end - begin + round(footage.fps))
-    # frames and jumps that are asked for are at their own ticks of the plan, as marks are closed
+    # requested frames and jumps are at their own ticks of the plan, because marks are closed
     frames = {tick - begin: frame for tick, frame in wanted.frames.items() if tick > begin}
     if not whole:
         away = _find_place(closed, end) - own.way[end - begin]
@@ -89,7 +89,7 @@ def revise(
 
 
 def _find_step_from(tick: float, stride: int) -> int:
-    """Return the first tick of a plan, from one on, at which a step of the search begins."""
+    """Return the first tick of a plan, at or after a given one, at which a search step begins."""
     return math.ceil(tick / stride) * stride
 
 
@@ -100,7 +100,7 @@ def _find_place(closed: Closed, plan_tick: int) -> np.ndarray:
 
 
 def join_pieces(plan: ShotPlan, pieces: Sequence[Revised]) -> ShotPlan:
-    """Return a plan with pieces of it that were searched again."""
+    """Replace pieces of a plan that were searched again."""
     for piece in pieces:
         begin, end = piece.begin, piece.end
         found = ShotPlan(piece.plan.frames[begin:end], piece.plan.jumps[begin:end], 0.0)
@@ -111,8 +111,8 @@ def join_pieces(plan: ShotPlan, pieces: Sequence[Revised]) -> ShotPlan:
 def lay_pieces(way: np.ndarray, before: np.ndarray, pieces: Sequence[Revised]) -> np.ndarray:
     """Return a plan's way (P, 3) that, outside of its pieces, lies where it was `before` (P, 3).
 
-    A piece never ends just where the one did that it replaces, and all that follows would face
-    another way: what is missing is spread over the piece.
+    A piece never ends exactly where the old one did, and all that follows would be turned. So the
+    difference is spread over the piece.
     """
     result = before[: len(way)].copy()
     for piece in pieces:
@@ -130,7 +130,7 @@ def lay_pieces(way: np.ndarray, before: np.ndarray, pieces: Sequence[Revised]) -
 
 
 def _find_shift(own: np.ndarray, wanted: np.ndarray, near: float) -> np.ndarray:
-    """Return a move and a turn (3,) that take a place (3,) to another, by about a turn."""
+    """Return the move and turn (3,) from one place (3,) to another, near a given turn."""
     turn = near + float(planar.wrap(wanted[2] - own[2] - near))
     return np.append(wanted[:2] - planar.rotate(own[:2], turn), turn)
 
@@ -142,7 +142,7 @@ def _shift(way: np.ndarray, shift: np.ndarray) -> np.ndarray:
 
 
 def _splice(plan: ShotPlan, found: ShotPlan, begin: int, end: int) -> ShotPlan:
-    """Return a plan with what was found from one tick to another."""
+    """Put the frames found from one tick to another into a plan."""
     parts = plan.frames[:begin], found.frames[: end - begin], plan.frames[end:]
     jumps = np.concatenate([plan.jumps[:begin], found.jumps[: end - begin], plan.jumps[end:]])
     frames = np.concatenate(parts)

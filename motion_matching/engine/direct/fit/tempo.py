@@ -1,7 +1,7 @@
-"""How fast a plan is played: slower or faster over ranges, and a shot as its plan goes through it.
+"""Change the speed of a plan over ranges, and convert a shot to the time of its plan.
 
-The search plays frames at their own rate. So what it is asked for is put onto the time of the plan,
-in which a range that is to be slower is shorter.
+The search plays frames at their own rate. So its goals are converted to the time of the plan, in
+which a range to be played slower is shorter.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..shot.shot import Shot
 
 
 def compute_rates(shot: Shot, fps: float, count: int) -> np.ndarray:
-    """Return how fast a plan is to be played (T,) at each tick; 1 is the data's own rate."""
+    """Return the rate (T,) at which to play a plan at each tick; 1 is the data's own rate."""
     t = np.arange(count) / fps
     rates = np.ones(count)
     for tempo in shot.tempos:
@@ -28,7 +28,7 @@ def compute_rates(shot: Shot, fps: float, count: int) -> np.ndarray:
 
 
 def put_on_plan(shot: Shot, guide: Guide) -> Shot:
-    """Return a shot whose marks and jumps are at the times of its plan."""
+    """Return a shot with its marks and jumps at the times of its plan."""
     if not shot.tempos:
         return shot
     ticks = np.arange(guide.tick_count)

@@ -1,3 +1,3 @@
-"""What a director cuts from: frames, their jumps, and their scale."""
+"""Provide the material of a director: frames, their jumps, and their scale."""
 
 __all__ = ("footage", "jump_table", "scaling")

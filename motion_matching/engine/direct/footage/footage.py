@@ -1,7 +1,7 @@
-"""What a director cuts from: the frames of a database, as large and as fast as people's.
+"""Frames of a database for a director, scaled to the size and speed of people.
 
-Lengths are divided by the character's size, and times by the root of it, so that one set of
-tolerances holds for all creatures.
+Lengths are divided by the character's size, and times by its square root, so that one set of
+tolerances suits all creatures.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ..shot.shot import Pose
 
 @dataclass(frozen=True)
 class Footage:
-    """N frames with K joints that a jump shows in: toes first, then hips, head and hands.
+    """N frames with the K joints that show a jump: toes first, then hips, head and hands.
 
     - `track` (N, 3): x, y and yaw of the simulation bone; `root` (N, 3): its velocity in its own
       axes; `contacts` (N, L) of the toes
@@ -49,17 +49,17 @@ class Footage:
 
     @property
     def pace(self) -> float:
-        """How many seconds of the database a second of footage is."""
+        """Seconds of the database per second of footage."""
         return self.fps / self.database.fps
 
     @cached_property
     def speed(self) -> np.ndarray:
-        """How fast the root goes (N,), in m/s."""
+        """Speed (N,) of the root in m/s."""
         return np.asarray(np.hypot(self.root[:, 0], self.root[:, 1]), np.float32)
 
     @cached_property
     def foot_speed(self) -> np.ndarray:
-        """How fast the fastest foot goes (N,) in the world, in m/s."""
+        """Speed (N,) of the fastest foot in the world, in m/s."""
         toes = self.contacts.shape[1]
         aside = self.root[:, 2, None] * self.places[:, :toes, 1]
         ahead = self.root[:, 2, None] * self.places[:, :toes, 0]
@@ -69,14 +69,14 @@ class Footage:
 
     @cached_property
     def climb(self) -> np.ndarray | None:
-        """How fast the ground rises (N,) below the root, in m/s; None where all is level."""
+        """Rate (N,) at which the ground rises below the root, in m/s; None on level ground."""
         if self.database.ground is None:
             return None
         return np.asarray(self.database.climb_rates * (self.pace / self.size), np.float32)
 
     @cached_property
     def farthest(self) -> np.ndarray:
-        """The farthest that the data goes in metres (S,) within each quarter of a second more."""
+        """Largest distance in metres (S,) that the data covers within each multiple of 0.25 s."""
         candidates = np.flatnonzero(self.candidates)
         steps = range(1, round(NUMBERS.reach_seconds / NUMBERS.reach_step) + 1)
         far = [0.0]
@@ -90,25 +90,25 @@ class Footage:
         return {}
 
     def get_ahead(self, frames: int) -> np.ndarray:
-        """Return the same as `compute_ahead`, which is kept for the next search."""
+        """Return the result of `compute_ahead`, kept for the next search."""
         if frames not in self._known_ahead:
             self._known_ahead[frames] = self.compute_ahead(frames)
         return self._known_ahead[frames]
 
     @cached_property
     def pose_costs(self) -> dict[Pose | str, np.ndarray]:
-        """How far (N,) the frames are from poses that were asked for, which are kept."""
+        """Distances (N,) of the frames from requested poses, kept between searches."""
         return {}
 
     @cached_property
     def part_places(self) -> dict[str, np.ndarray]:
-        """Where (N, 3) parts of the body are from the simulation bone, by name, which are kept."""
+        """Places (N, 3) of body parts from the simulation bone by name, kept between searches."""
         return {}
 
     def compute_ahead(self, frames: int) -> np.ndarray:
-        """Return how far (N, 3) playing on for so many frames leads, in each frame's own axes.
+        """Return how far (N, 3) playing on for some frames leads, in each frame's own axes.
 
-        Where the data ends before that, it goes on as it does there.
+        Beyond the end of the data, its last motion continues.
         """
         n = np.arange(self.frame_count)
         later = n + np.minimum(frames, self.left)
@@ -147,7 +147,7 @@ def make_footage(database: Database, end_guard: float = NUMBERS.end_guard) -> Fo
 
 
 def _choose_joints(database: Database) -> tuple[list[int], np.ndarray]:
-    """Return the joints that a jump is priced by, and their weights (K,)."""
+    """Return the joints that decide the price of a jump, and their weights (K,)."""
     roles, parents = database.roles, database.skeleton.parents
     toes, legs = [leg.toe for leg in roles.legs], set(np.ravel(roles.leg_bones).tolist())
     leaves = set(range(1, len(parents))) - set(parents.tolist())

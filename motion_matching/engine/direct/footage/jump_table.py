@@ -1,4 +1,4 @@
-"""Where each frame of a database can jump to: the cheapest frames of different kinds.
+"""Find where each frame of a database can jump to: the cheapest frames of different kinds.
 
 It takes seconds to build, depends on the database alone, and is kept beside it in a file.
 """
@@ -34,7 +34,7 @@ _ARRAYS: dict[str, tuple[Any, tuple[Any, ...]]] = {  # name: (type, shape); N fr
 
 @dataclass(frozen=True)
 class JumpTable:
-    """Of each of N frames, `targets` (N, K) to jump to, and what these jumps cost (N, K)."""
+    """`targets` (N, K) of jumps from each of N frames, and the prices (N, K) of these jumps."""
 
     targets: np.ndarray
     prices: np.ndarray
@@ -77,7 +77,7 @@ def build_table_steps(footage: Footage) -> Iterator[tuple[float, JumpTable]]:
 
 
 def _find_targets(footage: Footage) -> np.ndarray:
-    """Return the frames (T,) that jumps may lead to, at most so many a second."""
+    """Return the frames (T,) that jumps may lead to, at most a given number per second."""
     every = max(round(footage.fps / NUMBERS.entered_rate), 1)
     in_turn = np.arange(footage.frame_count) % every == 0
     allowed = np.flatnonzero(footage.candidates & in_turn)
@@ -98,10 +98,10 @@ def price_jumps(footage: Footage, left: np.ndarray, to: np.ndarray) -> np.ndarra
 def find_runner_up(
     footage: Footage, table: JumpTable, left: int, to: int
 ) -> tuple[int, float] | None:
-    """Return the cheapest other jump from a frame, and by how much it is dearer in metre-seconds.
+    """Return the cheapest alternative jump from a frame, and its extra price in metre-seconds.
 
-    Not to the moment that was jumped `to`. Below 0 it is cheaper, but leads elsewhere. None if the
-    table has no other.
+    Jumps to the same moment as `to` do not count. A negative one is cheaper, but leads elsewhere.
+    None if the table has no other.
     """
     targets, prices = table.targets[left].astype(np.int64), table.prices[left]
     near = np.abs(targets - to) < NUMBERS.same_moment * footage.fps
@@ -115,7 +115,7 @@ def find_runner_up(
 
 
 def count_earlier(keys: np.ndarray) -> np.ndarray:
-    """Return how many entries before each in its row of keys (R, C) are the same."""
+    """Count the equal entries before each one in its row of keys (R, C)."""
     order = np.argsort(keys, axis=1, kind="stable")
     ordered = np.take_along_axis(keys, order, axis=1)
     begins = np.ones(ordered.shape, bool)
@@ -152,8 +152,8 @@ def _sort(
 def _compute_points(footage: Footage) -> np.ndarray:
     """Return points (N, D) whose distances are about as large as the prices of jumps.
 
-    Beside the sum of places and velocities that the article compares stand the places alone, so
-    that two large errors do not cancel.
+    The article compares the sum of places and velocities. The places alone are added, so that two
+    large errors do not cancel.
     """
     scale = np.repeat(np.sqrt(footage.weights), 3)
     count = footage.frame_count
@@ -166,7 +166,7 @@ def _compute_points(footage: Footage) -> np.ndarray:
 
 
 def _label_kinds(footage: Footage) -> np.ndarray:
-    """Return a number (N,) for where each frame leads: alike futures share it."""
+    """Label (N,) each frame by where it leads; similar futures share a label."""
     future = footage.compute_ahead(round(NUMBERS.kind_ahead * footage.fps))
     x, y, turn = np.round(future / _KIND).astype(np.int64).T
     return np.asarray(x + 1_000 * y + 1_000_000 * turn)
@@ -215,9 +215,9 @@ def save_table(table: JumpTable, footage: Footage, path: Path) -> None:
 
 
 def load_table(footage: Footage, path: Path) -> JumpTable | None:
-    """Return the table of footage in a file; None if there is none, or it is of other data.
+    """Return the table of footage in a file; None if it is missing or of other data.
 
-    None, too, if it is damaged: with targets that are no frames, or prices below zero.
+    Also None if it is damaged, with targets that are not frames, or negative prices.
     """
     known = np.frombuffer(compute_key(footage).encode(), np.uint8)
     allowed = _find_targets(footage)

@@ -1,4 +1,4 @@
-"""Shots and settings of a character of any size as if it were as large and as fast as people."""
+"""Scale shots and settings of a character to the size and speed of people."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..shot.shot import Mark, Point, Shot
 def shrink_shot(shot: Shot, size: float, pace: float) -> Shot:
     """Return a shot with lengths divided by a size and times by a pace, and marks in order.
 
-    Heights are above the floor, as the footage is level.
+    Heights are above the floor, because the footage is level.
     """
 
     def shrink(point: Point) -> Point:

@@ -1,3 +1,3 @@
-"""Hands, feet and hips on their marks: poses, leans, palms, and places to stand."""
+"""Bring hands, feet and hips to their marks: poses, leans, palms, and places to stand."""
 
 __all__ = ("body_parts", "limb_marks", "mark_poses", "palms", "standing_places")

@@ -1,4 +1,4 @@
-"""Parts of the body that marks put somewhere: the hips, or the end of a limb."""
+"""Find the parts of the body that marks place: the hips, or the end of a limb."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from .numbers import NUMBERS
 
 
 class Carriage(NamedTuple):
-    """Where a part usually is from the simulation bone (2,), and how far that differs in metres."""
+    """Usual place (2,) of a part from the simulation bone, and its deviation, both in metres."""
 
     offset: np.ndarray
     spread: float
 
 
 def name_part(mark: Mark) -> str:
-    """Return what a mark is about, in words."""
+    """Name the part that a mark places."""
     return mark.part.replace("_", " ")
 
 
 def find_bone(database: Database, part: str) -> int:
-    """Return the bone of a part. Raises KeyError if the body has none such."""
+    """Return the bone of a part. Raises KeyError if the body lacks it."""
     if part == HIPS:
         return database.roles.hips
     return find_limbs(database.skeleton)[part].end
@@ -65,7 +65,7 @@ def get_part_places(footage: Footage, part: str) -> np.ndarray:
 
 
 def estimate_carriage(footage: Footage, mark: Mark) -> Carriage:
-    """Return how the data carries a mark's part: as high as asked for, and held if it is held."""
+    """Return how the data carries a mark's part: at the requested height, held if it is held."""
     places = get_part_places(footage, mark.part).astype(np.float64)
     weights = footage.candidates.astype(np.float64)
     wishes = []
@@ -83,10 +83,10 @@ def estimate_carriage(footage: Footage, mark: Mark) -> Carriage:
 
 
 def find_leaders(shot: Shot) -> Mapping[int, int]:
-    """Return the marks of parts that another one leads, by index, and which one that is.
+    """Return the marks of parts that follow another mark, by index, and the index of that one.
 
-    The place of the character, or else of its hips, leads what limbs do then, also while it is
-    held; of limbs at one time the first leads.
+    A mark for the character, or else for its hips, leads limbs at that time and while it is held.
+    Of limbs at one time the first leads.
     """
     ranks = [_rank(mark) for mark in shot.marks]
     result: dict[int, int] = {}
@@ -112,8 +112,8 @@ def _rank(mark: Mark) -> int:
 def place_roots(shot: Shot, footage: Footage) -> tuple[Shot, Mapping[int, float]]:
     """Return a shot of the footage's size in which the character itself is at all marks.
 
-    And how far in metres it may be from there, by index, for those of parts: where these are from
-    the character is not known before the search.
+    For marks of parts, also return by index how far in metres it may be from there: their offset
+    from the character is unknown before the search.
     """
     if not any(mark.is_of_part for mark in shot.marks):
         return shot, {}
@@ -149,14 +149,14 @@ def _lead(leader: Mark, mark: Mark) -> Mark:
 
 
 def put_parts_back(rooted: Shot, shot: Shot, near: frozenset[int]) -> Shot:
-    """Return a shot as it was before `place_roots`, but for marks that are only come `near` to."""
+    """Undo `place_roots`, except for marks that are only approached (indices in `near`)."""
     pairs = enumerate(zip(rooted.marks, shot.marks, strict=True))
     marks = [was if was.is_of_part and i not in near else mark for i, (mark, was) in pairs]
     return replace(rooted, marks=tuple(marks))
 
 
 def pose_hips(shot: Shot) -> Shot:
-    """Return a shot whose marks ask for heights of hips as poses do."""
+    """Return a shot whose marks ask for heights of hips by poses."""
     if not any(_asks_for_hips(mark) for mark in shot.marks):
         return shot
     return replace(shot, marks=tuple(_list_posed(shot)))
@@ -176,12 +176,12 @@ def _list_posed(shot: Shot) -> Iterator[Mark]:
 
 
 def _steers(mark: Mark) -> bool:
-    """Return whether a mark asks for what only another way or other motion can give."""
+    """Return whether a mark needs another way or other motion."""
     return any(each is not None for each in (mark.facing, mark.frame, mark.gait, mark.tags))
 
 
 def find_mark_problem(mark: Mark) -> str:
-    """Return what is wrong with the numbers or the part of a mark, or an empty string."""
+    """Describe the fault in the numbers or the part of a mark, or return an empty string."""
     numbers = [*(mark.position or ()), mark.facing or 0.0, mark.height or 0.0]
     if not all(map(math.isfinite, numbers)):
         return "has a place, height or heading that is no number; give metres and radians"
@@ -208,7 +208,7 @@ def find_mark_problem(mark: Mark) -> str:
 
 
 def _find_palm_problem(mark: Mark) -> str:
-    """Return what is wrong with where a palm is to face, or an empty string."""
+    """Describe the fault in the direction of a palm, or return an empty string."""
     if mark.palm is None:
         return ""
     if mark.part not in HANDS:

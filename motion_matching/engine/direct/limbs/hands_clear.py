@@ -1,4 +1,4 @@
-"""Keep hands out of obstacles: over those that are low, before those that are high."""
+"""Keep hands out of obstacles: above low ones, in front of high ones."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .numbers import NUMBERS
 def keep_hands_out(
     take: Take, marks: Sequence[Mark], obstruction: Obstruction, begins: float = 0.0
 ) -> Take:
-    """Return a take whose wrists enter no obstacle; where marks hold them outside, they stay.
+    """Return a take whose wrists enter no obstacle; wrists that marks hold outside stay in place.
 
     The take `begins` at a second of the shot.
     """
@@ -66,7 +66,7 @@ def _push_out(
     share = obstruction.find_first_crossing(shoulder[:, :2], hand[:, :2], hand[:, 2])
     way = hand[:, :2] - shoulder[:, :2]
     length = np.maximum(np.linalg.norm(way, axis=1), 1e-9)
-    crossed = shoulder[:, :2] + share[:, None] * way  # an arm over a rail goes over it by little
+    crossed = shoulder[:, :2] + share[:, None] * way  # an arm over a rail clears it only just
     surfaces = np.maximum(
         obstruction.find_surfaces(hand[:, :2], stands, NUMBERS.over_edge),
         obstruction.find_surfaces(crossed, stands, NUMBERS.over_edge),
@@ -81,7 +81,7 @@ def _push_out(
 
 
 def _count_from(held: np.ndarray) -> np.ndarray:
-    """Return how many ticks (T,) away a hand is held; infinitely many where it never is."""
+    """Return the number of ticks (T,) to the nearest hold of a hand; infinite without one."""
     at = np.flatnonzero(held)
     if not len(at):
         return np.full(len(held), np.inf)
@@ -92,7 +92,7 @@ def _count_from(held: np.ndarray) -> np.ndarray:
 
 
 def _spread(moved: np.ndarray, width: int) -> np.ndarray:
-    """Return movements (T, 3), each tick having the largest within a width of ticks."""
+    """Give each tick the largest of the movements (T, 3) within a width of ticks."""
     sizes = np.linalg.norm(moved, axis=1)
     padded = np.pad(sizes, width)
     windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * width + 1)

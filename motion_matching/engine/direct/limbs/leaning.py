@@ -1,8 +1,8 @@
-"""Lean a body so that its hands come to marks: trunk, shoulders and hips, as far as people bend.
+"""Lean a body to bring its hands to marks: trunk, shoulders and hips, as far as people bend.
 
-What the arms do not reach, the trunk does: it bends at the hips and along the spine toward the
-mark, and turns its nearer shoulder to it. The hips go back for balance, the feet stay where they
-are, and the other arm hangs on. The arms themselves are bent afterwards.
+Where arms are too short, the trunk bends at the hips and along the spine toward the mark, and turns
+its nearer shoulder to it. The hips go back for balance, the feet stay where they are, and the other
+arm hangs on. The arms themselves are bent afterwards.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from .numbers import NUMBERS
 
 
 class _Reaching(NamedTuple):
-    """Hands, and the goals (K, 3) of each at ticks (K,), which follow each other."""
+    """Hands, and the goals (K, 3) of each at consecutive ticks (K,)."""
 
     ticks: np.ndarray
     goals: Mapping[str, np.ndarray]
@@ -61,7 +61,7 @@ def lean_to_marks(
 def _list_reaching(
     take: Take, marks: Sequence[Mark], body: LeaningBody, begins: float
 ) -> list[_Reaching]:
-    """Return which hands have goals when; those of marks that overlap in time reach together."""
+    """Return when hands have goals; hands of marks that overlap in time reach together."""
     spans = sorted(
         (max(mark.time - begins, 0.0), mark.time + mark.hold - begins, k)
         for k, mark in enumerate(marks)
@@ -104,7 +104,7 @@ def _lean(
     take: Take,
     obstruction: Obstruction | None,
 ) -> np.ndarray:
-    """Return poses (T, 7, B) that lean for hands, and come to that and from it."""
+    """Return poses (T, 7, B) that lean for hands, with transitions before and after."""
     parents = take.skeleton.parents
     frame = _Frame.from_poses(poses[reaching.ticks], reaching, body, parents, obstruction)
     lean = _find_lean(frame, take.fps)
@@ -132,7 +132,7 @@ def _lean(
 
 
 def _find_lean(frame: _Frame, fps: float) -> Lean | None:
-    """Return the least lean with which arms reach, with hips as high as can be; None without."""
+    """Return the least lean with which arms reach, hips as high as possible; None without."""
     amounts = np.linspace(0.0, 1.0, NUMBERS.lean_steps + 1)
     count, best = len(frame.poses), None
     for down in NUMBERS.hips_down:
@@ -154,7 +154,7 @@ def _find_lean(frame: _Frame, fps: float) -> Lean | None:
 
 
 def _find_amounts(amounts: np.ndarray, missing: np.ndarray) -> np.ndarray:
-    """Return the least amounts (K,) at which nothing is missing (A, K), or else least is."""
+    """Return the least amounts (K,) at which nothing is missing (A, K), or least is."""
     reached = missing <= 0.0
     best = np.where(reached.any(axis=0), reached.argmax(axis=0), missing.argmin(axis=0))
     columns = np.arange(len(best))
@@ -166,7 +166,7 @@ def _find_amounts(amounts: np.ndarray, missing: np.ndarray) -> np.ndarray:
 
 
 def _smooth(lean: Lean, fps: float) -> Lean:
-    """Return a lean that changes no faster than a trunk does, where the motion goes on."""
+    """Smooth a lean over time, so that it changes no faster than a trunk does."""
 
     def calm(rows: np.ndarray) -> np.ndarray:
         return np.asarray(gaussian_filter1d(rows, NUMBERS.lean_calm * fps, axis=0, mode="nearest"))
@@ -176,15 +176,15 @@ def _smooth(lean: Lean, fps: float) -> Lean:
 
 
 class _Frame(NamedTuple):
-    """What a lean of K poses is measured from; directions are seen from the character."""
+    """Reference of a lean of K poses; directions are seen from the character."""
 
     poses: np.ndarray
     goals: Mapping[str, np.ndarray]
     body: LeaningBody
     parents: np.ndarray
     yaw: np.ndarray
-    way: np.ndarray  # (K, 2) to which one leans
-    twist: np.ndarray  # (K,) share and side of turning a shoulder there
+    way: np.ndarray  # (K, 2) direction of the lean
+    twist: np.ndarray  # (K,) share and side of the turn of a shoulder
     shoulders: Mapping[str, np.ndarray]
     obstruction: Obstruction | None
 
@@ -217,11 +217,11 @@ class _Frame(NamedTuple):
         return cls(poses, reaching.goals, body, parents, yaw, way, turned, shoulders, obstruction)
 
     def make_lean(self, amount: np.ndarray, down: np.ndarray | float) -> Lean:
-        """Return the lean of some shares (K,) of what a person can, with hips `down` in metres."""
+        """Return the lean by shares (K,) of a person's range, with hips `down` in metres."""
         sideways, ahead = self.way[:, 0], -self.way[:, 1]
         most = np.where(ahead >= 0.0, NUMBERS.lean_forward, NUMBERS.lean_backward)
         angle = 1.0 / np.hypot(ahead / most, sideways / NUMBERS.lean_aside)
-        # about the horizontal axis that tips what is up to the way
+        # about the horizontal axis that tips the vertical toward the way
         axis = np.column_stack([-self.way[:, 1], self.way[:, 0], np.zeros(len(amount))])
         turn = (amount * angle)[:, None] * axis
         early = np.minimum(2.0 * amount, 1.0)
@@ -259,7 +259,7 @@ class _Frame(NamedTuple):
     def measure_missing(self, amount: np.ndarray, down: float) -> np.ndarray:
         """Return how much farther (K,) than arms reach the farthest goal is.
 
-        It is too much where the head would lean into something.
+        It is `lean_barred` where the head would lean into an obstacle.
         """
         poses = bend(self.poses, self.make_lean(amount, down), self.body, self.parents)
         _, joints = quat.compute_world(poses, self.parents)
@@ -274,7 +274,7 @@ class _Frame(NamedTuple):
         return np.asarray(result)
 
     def _find_bumped(self, joints: np.ndarray) -> np.ndarray:
-        """Return at which poses (K,) with joints (K, B, 3) the head is in an obstacle."""
+        """Return in which poses (K,), with joints (K, B, 3), the head is inside an obstacle."""
         assert self.obstruction is not None
         if self.body.head is None:
             return np.zeros(len(joints), bool)

@@ -1,4 +1,4 @@
-"""The body that leans: its bones and limits, how it bends, and how its feet stay where they are."""
+"""Bend a body that leans within its limits, and keep its feet in place."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _UP = np.array([0.0, 0.0, 1.0])
 
 
 class LeaningBody(NamedTuple):
-    """The bones that lean, top to bottom, and the shares of the lean that each has taken."""
+    """The bones that lean, top to bottom, and the cumulative share of the lean at each."""
 
     hips: int
     trunk: tuple[int, ...]  # hips and spine
@@ -34,10 +34,10 @@ class LeaningBody(NamedTuple):
 
 
 class Lean(NamedTuple):
-    """What a body does at K ticks, in the character's heading, besides what the motion does.
+    """Offsets of a body from its motion at K ticks, in the character's heading.
 
     - `turn` (K, 3): rotation vector of the whole trunk; `collars` (K, 3) by hand: of the shoulders
-    - `shift` (K, 3): of the hips in metres; `amount` (K,): share of what a person can
+    - `shift` (K, 3): of the hips in metres; `amount` (K,): share of a person's range
     """
 
     turn: np.ndarray
@@ -120,7 +120,7 @@ def bend(poses: np.ndarray, lean: Lean, body: LeaningBody, parents: np.ndarray) 
 def stand(
     poses: np.ndarray, before: np.ndarray, ticks: np.ndarray, body: LeaningBody, take: Take
 ) -> np.ndarray:
-    """Return poses (T, 7, B) whose feet are at ticks as they were `before`, on bent knees."""
+    """Bend knees so that the feet of poses (T, 7, B) are at ticks as they were `before`."""
     parents = take.skeleton.parents
     feet, ankles = quat.compute_world(before[ticks], parents)
     rotations, joints = quat.compute_world(poses[ticks], parents)

@@ -1,7 +1,7 @@
-"""Bring limbs to their marks: bend them by what the motion lacks, so that it stays as it is.
+"""Bring limbs to their marks: bend them only by the gap that the motion leaves.
 
-A mark that leads is passed: all that is added is how far the limb is from it then, which fades in
-and out. One that does not lead may be far from the motion, and draws its limb to it and back.
+The motion passes a leading mark, so only the remaining distance is added, which fades in and out.
+Any other mark may be far from the motion, and draws its limb to it and back.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .palms import find_elbow_side, rate_elbow, turn_palm
 
 
 class _Span(NamedTuple):
-    """The ticks at which a limb is moved all of the way, and how long that takes on both sides."""
+    """The ticks at which a limb is moved all of the way, and the durations of both transitions."""
 
     first: int
     last: int
@@ -35,7 +35,7 @@ class _Span(NamedTuple):
     after: int
 
     def list_ticks(self, count: int) -> np.ndarray:
-        """Return the ticks (K,) of a take of a count of them at which a limb is moved at all."""
+        """Return the ticks (K,), of a take with `count` ticks, at which a limb is moved."""
         return np.arange(max(self.first - self.before, 0), min(self.last + self.after + 1, count))
 
     def compute_shares(self, ticks: np.ndarray) -> np.ndarray:
@@ -52,7 +52,7 @@ def is_leg(database: Database, part: str) -> bool:
 
 
 def _find_leg(limb: LimbChain, database: Database) -> int | None:
-    """Return which leg a limb is, if it is one."""
+    """Return the index of a limb's leg, if it is one."""
     bones = database.roles.leg_bones
     return next((leg for leg, chain in enumerate(bones) if limb.end in chain), None)
 
@@ -66,8 +66,8 @@ def reach_marks(
 ) -> Take:
     """Return a take, whose feet are planted, with its limbs at their marks.
 
-    It `begins` at a second of the shot. A limb that is much too far from a mark that leads, or too
-    near, is left as it is. Hands come to surfaces of an obstruction from above.
+    It `begins` at a second of the shot. A limb that is much too far from a leading mark, or too
+    near, stays unchanged. Hands come to surfaces of an obstruction from above.
     """
     leading = [mark for mark in marks if mark.leads]
     take = lean_to_marks(take, leading, database, begins, obstruction)
@@ -100,7 +100,7 @@ def _face(take: Take, mark: Mark, begins: float) -> Take:
 def _reach(
     take: Take, mark: Mark, database: Database, begins: float, obstruction: Obstruction | None
 ) -> Take:
-    """Return a take with a limb moved by what it lacks to be at its mark, as far as it reaches."""
+    """Return a take with a limb moved to its mark as far as it reaches."""
     limb = find_limbs(take.skeleton)[mark.part]
     leg = _find_leg(limb, database)
     stay = _find_stay(take, mark, limb, begins, leg is not None)
@@ -126,9 +126,9 @@ def _reach(
 
 
 def _swing_elbow(take: Take, mark: Mark, span: _Span, goal: np.ndarray, bend: Bend) -> Bend:
-    """Return the bend of an arm, its elbow lifted or tucked in as far as the palm needs it.
+    """Return the bend of an arm, its elbow lifted or tucked in as far as the palm needs.
 
-    Goals (K, 3) are those of the span's ticks, in all of which the elbow comes there and leaves.
+    Goals (K, 3) are by the span's ticks, over which the elbow gets there and back.
     """
     limb, skeleton = find_limbs(take.skeleton)[mark.part], take.skeleton
     ticks = span.list_ticks(take.frame_count)
@@ -153,7 +153,7 @@ def _find_ends(take: Take, limb: LimbChain, ticks: np.ndarray) -> np.ndarray:
 
 
 def _measure_away(take: Take, mark: Mark, limb: LimbChain, ticks: np.ndarray) -> np.ndarray:
-    """Return what (K, 3) in metres a limb lacks at ticks (K,) to be at its mark."""
+    """Return the way (K, 3) in metres from a limb to its mark at ticks (K,)."""
     end = _find_ends(take, limb, ticks)
     return mark.find_goals(end) - end
 
@@ -161,10 +161,10 @@ def _measure_away(take: Take, mark: Mark, limb: LimbChain, ticks: np.ndarray) ->
 def _find_stay(
     take: Take, mark: Mark, limb: LimbChain, begins: float, is_leg: bool
 ) -> tuple[int, int] | None:
-    """Return the ticks from which to which a limb is at its mark, None if it cannot be.
+    """Return the first and last tick of a limb at its mark, None if it cannot be there.
 
-    Where the motion goes on during a hold of a mark that leads, the limb is there for a moment, and
-    is not dragged.
+    If the motion goes on during the hold of a leading mark, the limb is there only for a moment,
+    instead of being dragged.
     """
     first, last = mark.find_span(take.fps, begins)
     first = first if begins else min(first, take.frame_count - 1)
@@ -190,8 +190,8 @@ def _find_span(
 ) -> _Span:
     """Return when a limb is moved for a mark: a foot that stands as long as it stands.
 
-    Then it does not slide, and neither does it where it stood before and stands after that. One
-    that is to be higher than it stands is lifted.
+    So it slides neither then nor in the stances before and after. A foot with a higher mark is
+    lifted.
     """
     (first, last), ease = stay, round(NUMBERS.ease * take.fps)
     leg = _find_leg(limb, database)
@@ -213,7 +213,7 @@ def _find_span(
 
 
 def _is_over(mark: Mark, take: Take, tick: int, obstruction: Obstruction | None) -> bool:
-    """Return whether a mark is over something that a hand has to rise to."""
+    """Return whether a mark is above a surface that a hand has to rise to."""
     if obstruction is None or mark.position is None:
         return False
     stands = take.poses[tick, 2, :1].astype(np.float64)
@@ -222,9 +222,9 @@ def _is_over(mark: Mark, take: Take, tick: int, obstruction: Obstruction | None)
 
 
 def _ease(linear: np.ndarray, is_over: bool) -> np.ndarray:
-    """Return shares (K, 3) of the way to a mark, by shares (K,) of its time.
+    """Return shares (K, 3) of the way to a mark by shares (K,) of its time.
 
-    Where a hand is over something it rises first, and comes down last.
+    Above a surface, a hand rises first and comes down last.
     """
     rising = level = linear
     if is_over:

@@ -1,4 +1,4 @@
-"""Limbs of a body, as marks name them, and how they bend to lead to a point."""
+"""Find the limbs of a body by the names in marks, and bend them to reach a point."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ARMS, _LEGS = ("upper_arm", "forearm", "hand"), ("thigh", "shin", "foot")
 
 
 class LimbChain(NamedTuple):
-    """Bones of a limb: those that turn at its root and its middle, and the one at its end."""
+    """Bones of a limb: at its root, its middle and its end."""
 
     root: int
     middle: int
@@ -25,7 +25,7 @@ class LimbChain(NamedTuple):
 
 
 class _Named:
-    """A skeleton that is the same as another one with equal bones and rest pose."""
+    """A skeleton that equals any other with the same bones and rest pose."""
 
     def __init__(self, skeleton: Skeleton) -> None:
         rest = skeleton.rest_positions.tobytes(), skeleton.rest_rotations.tobytes()
@@ -40,7 +40,7 @@ class _Named:
 
 
 def find_known_roles(skeleton: Skeleton) -> BodyRoles | None:
-    """Return the roles of a body's bones, None if it has no whole body; they are kept."""
+    """Return the cached roles of a body's bones, None if the body is not complete."""
     return _find_roles(_Named(skeleton))
 
 
@@ -66,7 +66,7 @@ def find_limbs(skeleton: Skeleton) -> dict[str, LimbChain]:
 
 
 class Bend(NamedTuple):
-    """To which side (K, 3) a limb is to bend, and shares (K,) of the way from its own to that."""
+    """Side (K, 3) to bend a limb to, and shares (K,) of the way to it from the limb's own side."""
 
     side: np.ndarray
     shares: np.ndarray
@@ -80,9 +80,9 @@ def bend_limb(
     goal: np.ndarray,
     bend: Bend | None = None,
 ) -> np.ndarray:
-    """Return poses (T, 7, B) in which a limb leads to goals (K, 3) at ticks (K,) as it reaches.
+    """Return poses (T, 7, B) with a limb bent toward goals (K, 3) at ticks (K,).
 
-    It bends to its own side, carried along, or toward another one.
+    It bends to its own side, carried along, or to a given one.
     """
     rotations, joints = quat.compute_world(poses[ticks], skeleton.parents)
     root, middle, end = (joints[:, bone] for bone in limb)
@@ -109,7 +109,7 @@ def _turn_aside(upper: np.ndarray, way: np.ndarray, bend: Bend) -> np.ndarray:
         for each in (upper, bend.side)
     )
     angle = np.arctan2(np.sum(np.cross(own, side) * way, axis=1), np.sum(own * side, axis=1))
-    angle = np.unwrap(angle)  # a limb turns all the way round rather than to flip over
+    angle = np.unwrap(angle)  # a limb turns all the way round instead of flipping over
     nearest = int(np.argmax(bend.shares))
     angle -= 2.0 * np.pi * np.round(angle[nearest] / (2.0 * np.pi))
     return np.asarray(quat.from_angle_axis(bend.shares * angle, way))

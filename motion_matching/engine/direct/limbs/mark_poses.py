@@ -1,4 +1,4 @@
-"""Poses that marks ask for: which frames are near to them, and the layer that reaches them."""
+"""Find frames near the poses that marks ask for, and add the layer that reaches these."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _LEAST_LENGTH = 1e-6  # of a quaternion that has a direction
 
 @dataclass(frozen=True)
 class BonePose:
-    """A pose of bones of a database: `rotations` (K, 4) of `bones`, and how high the `hips` are.
+    """A pose of bones of a database: `rotations` (K, 4) of `bones`, and the height of the `hips`.
 
-    Rotations are relative to the bone above; the height is None where the data's counts.
+    Rotations are relative to the parent; a height of None keeps the data's.
     """
 
     bones: list[int]
@@ -40,7 +40,7 @@ class BonePose:
     height: float | None
 
     def apply(self, poses: np.ndarray, parents: np.ndarray) -> np.ndarray:
-        """Return poses (F, 7, B) whose bones are as this one has them."""
+        """Return poses (F, 7, B) with the bones in this pose."""
         result = np.array(poses)
         result[:, 3:, self.bones] = self.rotations.T
         if self.height is not None:
@@ -54,9 +54,9 @@ class BonePose:
 
 
 def find_pose(database: Database, mark: Mark) -> BonePose | None:
-    """Return the pose that a mark asks for, if it does.
+    """Return the pose that a mark asks for, if any.
 
-    Raises SettingsError for a frame or bone that there is not, and for rotations that are none.
+    Raises SettingsError for an unknown frame or bone, and for invalid rotations.
     """
     if mark.pose is None:
         return None
@@ -99,7 +99,7 @@ def _find_bone(database: Database, name: str, mark: Mark) -> int:
 def measure_frames(pose: BonePose, footage: Footage) -> np.ndarray:
     """Return how far (N,) joints of each frame are from a pose on average, in the footage's size.
 
-    Joints count relative to the hips on the ground, and those count that the pose moves.
+    Only joints that the pose moves count, relative to the hips on the ground.
     """
     database, parents = footage.database, footage.database.skeleton.parents
     counts = _find_moved(pose, parents)
@@ -130,7 +130,7 @@ def _measure_joints(pose: BonePose, poses: np.ndarray, parents: np.ndarray) -> n
 
 
 def measure_pose(take: Take, mark: Mark, database: Database) -> tuple[float, str]:
-    """Return how far the joint of a take that is farthest from a mark's pose is, and its bone."""
+    """Return the largest distance of a joint of a take from a mark's pose, and its bone."""
     pose = find_pose(database, mark)
     assert pose is not None
     tick = min(round(mark.time * take.fps), take.frame_count - 1)
@@ -140,7 +140,7 @@ def measure_pose(take: Take, mark: Mark, database: Database) -> tuple[float, str
 
 
 class AskedPose(NamedTuple):
-    """A pose at a `tick` of a take, `shares` (T,) of a layer that leads to it, and its mark."""
+    """A pose at a `tick` of a take, `shares` (T,) of the layer that leads to it, and its mark."""
 
     mark: Mark
     pose: BonePose
@@ -148,7 +148,7 @@ class AskedPose(NamedTuple):
     shares: np.ndarray
 
     def find_missing(self, poses: np.ndarray, parents: np.ndarray) -> np.ndarray:
-        """Return the pose (7, B) that poses (T, 7, B) are to be in at its tick."""
+        """Return the pose (7, B) that poses (T, 7, B) have to reach at its tick."""
         return self.pose.apply(poses[self.tick : self.tick + 1], parents)[0]
 
 
@@ -176,7 +176,7 @@ def list_poses(
 
 
 def lay_poses(take: Take, asked: Sequence[AskedPose]) -> Take:
-    """Return a take, whose feet are not planted yet, that is in the poses that are asked for."""
+    """Add the requested poses to a take whose feet are not planted yet."""
     if not asked:
         return take
     poses = np.array(take.poses)
@@ -187,7 +187,7 @@ def lay_poses(take: Take, asked: Sequence[AskedPose]) -> Take:
 
 
 def _add_difference(poses: np.ndarray, tick: int, wanted: np.ndarray, shares: np.ndarray) -> None:
-    """Add shares (T,) of what a pose (7, B) differs by at a tick to poses (T, 7, B) in place."""
+    """Add shares (T,) of the difference to a pose (7, B) at a tick to poses (T, 7, B) in place."""
     ticks = np.flatnonzero(shares > 0.0)
     share = shares[ticks, None, None]
     turns = quat.positive(quat.inv_mul(poses[tick, 3:].T, wanted[3:].T))
@@ -202,10 +202,10 @@ def _add_difference(poses: np.ndarray, tick: int, wanted: np.ndarray, shares: np
 def plant_feet(
     take: Take, asked: Sequence[AskedPose], database: Database, feet: str | None
 ) -> Take:
-    """Return a take with its feet placed, as in `baking.place_feet`; in poses they stand as asked.
+    """Return a take with its feet placed as by `baking.place_feet`, and as requested in poses.
 
-    So a foot that is on the ground in a pose stands all the time where it is then, and one that is
-    in the air does not stand while the pose is led to, held and left.
+    A foot on the ground in a pose stands there all the time. A foot in the air does not stand while
+    the pose fades in, holds and fades out.
     """
     wanted = feet or ("baked" if take.settings["foot_lock"] else "off")
     if not asked or wanted != "baked":
@@ -240,7 +240,7 @@ def plant_feet(
 
 
 def _leave_out(foot: ContactRange, start: int, stop: int) -> list[ContactRange]:
-    """Return what remains of a contact before and after some ticks."""
+    """Return the remaining parts of a contact before and after some ticks."""
     parts = (foot.start, min(foot.stop, start)), (max(foot.start, stop), foot.stop)
     if foot.stop <= start or foot.start >= stop:
         return [foot]

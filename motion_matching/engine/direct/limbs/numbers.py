@@ -1,4 +1,4 @@
-"""How far and how fast limbs and trunk go to their marks, each with its unit and its reason."""
+"""Numbers of limbs and trunk on the way to marks, each with its unit and its reason."""
 
 from __future__ import annotations
 

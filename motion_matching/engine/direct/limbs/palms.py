@@ -1,7 +1,7 @@
-"""Turn palms to where marks ask: the forearm about itself, and the wrist, as far as people do.
+"""Turn palms as marks ask: the forearm about its axis, and the wrist, within people's ranges.
 
-Where a palm faces is taken from the knuckles of fingers, or else from a rest pose that stands. The
-joints of elbow and wrist stay where they are.
+The direction of a palm comes from the knuckles of fingers, or else from a standing rest pose. Elbow
+and wrist stay in place.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from ..shot.shot import HANDS, Mark
 from .limbs import find_known_roles, find_limbs
 from .numbers import NUMBERS
 
-# in frames of hands: to the knuckles, and out of the palm, as Z is up from the back
+# in frames of hands: to the knuckles, and out of the palm, because Z points up from the back
 _FINGERS, _PALM = np.array([0.0, 1.0, 0.0]), np.array([0.0, 0.0, -1.0])
 _REACHES = np.array(NUMBERS.elbow_reach)
 _ELBOW = np.array(NUMBERS.elbow_side)
 
 
 class _Angles(NamedTuple):
-    """How hands (K,) are turned in radians.
+    """Turns of hands (K,) in radians.
 
     `twist` is the pronation of the forearm, `bend` the flexion of the wrist, and `aside` how far
     that leads fingers to the thumb's side.
@@ -47,7 +47,7 @@ class _ForearmView(NamedTuple):
 
     sign: float  # 1 on the left, -1 on the right
     forearm: np.ndarray
-    neutral: np.ndarray  # where its palm faces halfway between pronation and supination
+    neutral: np.ndarray  # direction of the palm halfway between pronation and supination
     palm: np.ndarray
     fingers: np.ndarray
 
@@ -75,7 +75,7 @@ class _ForearmView(NamedTuple):
         return cls(sign, forearm, quat.normalize_vectors(neutral), palm, fingers)
 
     def measure(self) -> _Angles:
-        """Return how the hand is turned."""
+        """Return the turns of the hand."""
         twist, bend = self.measure_palm(self.palm)
         along = np.sum(self.forearm * self.palm, axis=1, keepdims=True)
         ahead = self.forearm - along * self.palm
@@ -93,7 +93,7 @@ class _ForearmView(NamedTuple):
 
 
 def find_palm_frame(skeleton: Skeleton, part: str) -> np.ndarray | None:
-    """Return the rotation (4,) from a hand's bone to its frame, None if the body does not show it.
+    """Return the rotation (4,) from a hand's bone to its frame, None if that is unknown.
 
     Y leads to the knuckles, and Z up from the back of the hand. Paws have none.
     """
@@ -108,7 +108,7 @@ def find_palm_frame(skeleton: Skeleton, part: str) -> np.ndarray | None:
 
 
 def find_elbow_side(part: str, headings: np.ndarray, ways: np.ndarray) -> np.ndarray:
-    """Return to which side (K, 3) the elbow of a hand points at ease, by headings (K, 4).
+    """Return the side (K, 3) to which a relaxed elbow of a hand points, by headings (K, 4).
 
     Ways (K, 3) lead from the shoulder to the hand.
     """
@@ -125,8 +125,8 @@ def turn_palm(
 ) -> Take:
     """Return a take whose palm faces as a mark asks from the first to the last tick of a stay.
 
-    At ticks (K,) it is turned by shares (K,) of what it lacks at the nearest one of these. Without
-    a palm nothing is turned.
+    At ticks (K,) it is turned by shares (K,) of the missing turn at the nearest tick of the stay.
+    Without a palm nothing is turned.
     """
     first, last = (min(max(tick, 0), take.frame_count - 1) for tick in stay)
     arm = _ForearmView.from_poses(take.poses[first : last + 1], take.skeleton, mark.part)
@@ -139,10 +139,9 @@ def turn_palm(
 
 
 def rate_elbow(poses: np.ndarray, skeleton: Skeleton, mark: Mark, swing: float) -> float:
-    """Return what an elbow costs that swings to where it is in poses (K, 7, B), in radians.
+    """Return the cost in radians of swinging an elbow to its place in poses (K, 7, B).
 
-    It is what the palm lacks at most that is then turned as far as it can be, and a share of the
-    swing itself.
+    It is the largest turn that the palm then still lacks, plus a share of the swing.
     """
     arm = _ForearmView.from_poses(poses, skeleton, mark.part)
     if arm is None:
@@ -155,20 +154,20 @@ def rate_elbow(poses: np.ndarray, skeleton: Skeleton, mark: Mark, swing: float) 
 
 
 def _get_direction(mark: Mark, count: int) -> np.ndarray:
-    """Return the direction (K, 3) in which the palm of a mark is to face."""
+    """Return the direction (K, 3) that a mark wants its palm to face."""
     assert mark.palm is not None
     return np.tile(quat.normalize_vectors(np.array(mark.palm, float)), (count, 1))
 
 
 def _unwind(angles: np.ndarray) -> np.ndarray:
-    """Return angles (K,) that do not leap, between minus and plus half a turn in their middle."""
+    """Unwind angles (K,), so that the middle one is within half a turn of zero."""
     angles = np.unwrap(angles)
     turns = np.round(angles[len(angles) // 2] / (2.0 * np.pi))
     return np.asarray(angles - 2.0 * np.pi * turns)
 
 
 def _limit(own: _Angles, twist: np.ndarray, bend: np.ndarray) -> _Angles:
-    """Return what a person reaches of a twist (K,) and a bend (K,), from their own ones."""
+    """Limit a twist (K,) and a bend (K,) to a person's range, which the motion's own may exceed."""
     share = smoothstep(np.cos(bend) / np.sin(NUMBERS.along_forearm))
     twist = own.twist + share * (twist - own.twist)
     return _Angles(
@@ -217,9 +216,9 @@ def _turn(take: Take, part: str, ticks: np.ndarray, angles: _Angles) -> np.ndarr
 
 
 def measure_palm(take: Take, mark: Mark) -> tuple[float | None, str]:
-    """Return how far in radians a palm is turned from its direction at most while it is held.
+    """Return the largest angle in radians between a held palm and its direction, and the reason.
 
-    And why, if it is farther than an eye sees. Without a palm the angle is None.
+    The reason is given for an angle that can be seen. Without a palm the angle is None.
     """
     first, last = (min(tick, take.frame_count - 1) for tick in mark.find_span(take.fps))
     hand = mark.part.replace("_", " ")

@@ -1,7 +1,7 @@
-"""Where to stand so that hands reach marks that lie over or beside obstacles.
+"""Find places to stand from which hands reach marks over or beside obstacles.
 
-Such a mark gets one for the character, which leads it: near enough for the hand and clear of the
-obstacles, on a way that can be walked. The trunk and the arm do the rest.
+Such a mark gets a leading mark for the character: near enough for the hand, clear of obstacles, and
+within walking reach. The trunk and the arm do the rest.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _is_near(mark: Mark, obstruction: Obstruction) -> bool:
 
 
 def _find_arms(shot: Shot, footage: Footage) -> dict[str, _Arm]:
-    """Return the arms of a body that marks are for, as most of the data carries them."""
+    """Return the arms that marks are for, as most of the data carries them."""
     wanted = {mark.part for mark in shot.marks if mark.is_limb and mark.part.endswith("hand")}
     limbs = find_limbs(footage.database.skeleton) if wanted else {}
     return {part: _measure_arm(part, limbs[part], footage) for part in wanted if part in limbs}
@@ -149,7 +149,7 @@ def _list_places(
 
 
 def _rate(places: _Places, mark: Mark, arm: _Arm, obstruction: Obstruction) -> np.ndarray:
-    """Return what it costs (P,) to reach a mark from places, infinite through what is high."""
+    """Return the cost (P,) of reaching a mark from places, infinite through high obstacles."""
     shoulders = places.points + planar.rotate(
         np.broadcast_to(arm.shoulder[:2], places.points.shape), places.yaws
     )
@@ -170,5 +170,5 @@ def _rate(places: _Places, mark: Mark, arm: _Arm, obstruction: Obstruction) -> n
 
 
 def _get_height(mark: Mark, arm: _Arm) -> float:
-    """Return how high a hand is at its mark, or hangs."""
+    """Return the height of a hand at its mark, or hanging."""
     return arm.shoulder[2] - arm.length if mark.height is None else mark.height

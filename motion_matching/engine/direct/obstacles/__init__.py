@@ -1,3 +1,3 @@
-"""What stands around a shot, and the way past it."""
+"""Keep a character clear of obstacles, and find the way round them."""
 
 __all__ = ("blocked", "body_clearance", "heights", "nearness", "obstruction", "routing")

@@ -1,4 +1,4 @@
-"""Marks that obstacles keep a character from: it goes as near to them as it can."""
+"""Stop a character before marks that obstacles block, as near to them as it can get."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from .routing import find_route
 
 
 def stop_before_obstacles(shot: Shot, obstruction: Obstruction) -> tuple[Shot, frozenset[int]]:
-    """Return a shot whose marks can be walked to, and which marks are only come near to.
+    """Return a shot with marks that can be walked to, and the marks that are only approached.
 
-    All its marks are for the character itself. The next mark is walked to from where one gets.
+    All its marks are for the character itself. Each way starts at the place reached before.
     """
     marks, near, place = list(shot.marks), set(), np.array(shot.position, float)
     for i, mark in enumerate(marks):

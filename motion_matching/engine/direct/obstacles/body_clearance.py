@@ -1,4 +1,4 @@
-"""How deep a body is inside of what stands around it: capsules along trunk, head and legs."""
+"""Measure how deep a body enters obstacles, by capsules along trunk, head and legs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Capsule(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """Ticks (N,) at which a body is inside of something, how deep in metres, and which part."""
+    """Ticks (N,) at which a body is inside an obstacle, the depth in metres, and the part."""
 
     ticks: np.ndarray
     depth: float
@@ -65,7 +65,7 @@ def list_capsules(database: Database) -> list[Capsule]:
 
 
 class BodyDepths:
-    """How deep the capsules of a take (T, C) are inside of obstacles, in metres."""
+    """Depths (T, C) in metres of the capsules of a take inside obstacles."""
 
     def __init__(self, take: Take, database: Database, obstruction: Obstruction) -> None:
         capsules = list_capsules(database)
@@ -88,7 +88,7 @@ class BodyDepths:
             self.depths[near, k] = radius + deep.reshape(-1, count).max(axis=1)
 
     def find_entry(self, first: int, last: int) -> Entry | None:
-        """Return where the body is inside of something between two ticks, None if it never is."""
+        """Return where the body is inside an obstacle between two ticks, None if it never is."""
         span = self.depths[first : last + 1]
         ticks = np.flatnonzero((span > self._entered).any(axis=1))
         if not len(ticks):

@@ -1,4 +1,4 @@
-"""Heights of a character along its way: the floor below it, with steps smoothed in time."""
+"""Compute heights of a character along its way: the floor below, with steps smoothed in time."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ..numbers import NUMBERS
 def compute_heights(floor: Ground, points: np.ndarray, width: float) -> np.ndarray:
     """Return the heights (T,) in metres of a character at points (T, 2) on a floor.
 
-    All of the way is known, so heights change before and after a step alike, over about `width`
-    ticks. A floor that is more than a step higher or lower than the one before is not stepped onto.
+    The whole way is known, so heights change evenly before and after a step, over about `width`
+    ticks. A floor more than a step above or below the one before is not stepped onto.
     """
     if is_flat(floor) or not len(points):
         return np.zeros(len(points))
@@ -28,7 +28,7 @@ def compute_heights(floor: Ground, points: np.ndarray, width: float) -> np.ndarr
 
 
 def can_walk(floor: Ground, start: Point, stop: Point) -> bool:
-    """Return whether a straight line between two points leads over steps that can be taken."""
+    """Return whether a straight line between two points crosses no step that is too high."""
     count = math.ceil(math.dist(start, stop) / NUMBERS.floor_step) + 1
     points = np.linspace(start, stop, count).tolist()
     heights = np.array([floor.height(x, y) for x, y in points])

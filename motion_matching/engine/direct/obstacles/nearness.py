@@ -1,4 +1,4 @@
-"""What a search pays for a body that comes too near to obstacles: its middle, hips and toes."""
+"""Price the nearness of a body to obstacles in a search: its middle, hips and toes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def price_nearness(
     stop: np.ndarray,
     yaw: np.ndarray,
 ) -> np.ndarray:
-    """Return what ways (S,) from start to stop (S, 2) cost that come too near to obstacles.
+    """Return the cost (S,) of ways from start to stop (S, 2) for coming too near to obstacles.
 
     Characters end in frames (S,), facing yaws (S,).
     """
@@ -38,5 +38,5 @@ def price_nearness(
 
 
 def _price(away: np.ndarray, least: float) -> np.ndarray:
-    """Return what a step costs (S,) for being less than a distance away (S,) from obstacles."""
+    """Return the cost (S,) of a step that is within a distance (S,) of obstacles."""
     return np.where(away < least, COSTS.inside + COSTS.deeper * (least - away), 0.0)

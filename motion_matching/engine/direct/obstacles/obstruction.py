@@ -1,4 +1,4 @@
-"""What a body cannot enter: obstacles and walls, seen from above and up to their heights."""
+"""Measure distances to obstacles and walls, seen from above and up to their heights."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Obstruction:
     """Sides of obstacles and walls, which a disc of a radius in metres may not overlap.
 
     Each of the S sides leads from `starts` to `stops` (S, 2) and is as high as its top (S,). The
-    `boxes` are solid, and so is what the `floor` has more than a step above where one stands.
+    `boxes` are solid, and so are parts of the `floor` more than a step above the character.
     """
 
     starts: np.ndarray
@@ -86,8 +86,8 @@ class Obstruction:
     def find_ways_out(self, points: np.ndarray, reach: float) -> tuple[np.ndarray, np.ndarray]:
         """Return how far points (P, 2) are from the nearest side, and the direction (P, 2) from it.
 
-        What is farther than a reach counts as infinitely far. Inside of a box, distances are
-        negative and directions lead out of it.
+        Beyond a reach, distances are infinite. Inside a box, they are negative and directions lead
+        out.
         """
         sides = self._cull(points, reach)
         if not len(sides):
@@ -112,7 +112,7 @@ class Obstruction:
     def find_first_crossing(
         self, start: np.ndarray, stop: np.ndarray, heights: np.ndarray
     ) -> np.ndarray:
-        """Return after which share (P,) of their ways points meet a side, 1 for those that do not.
+        """Return the share (P,) of their ways after which points meet a side, 1 without one.
 
         Points go straight from start to stop (P, 2), at heights (P,); lower sides do not count.
         """
@@ -128,9 +128,9 @@ class Obstruction:
         return np.asarray(np.where(meets, share, 1.0).min(axis=1, initial=1.0))
 
     def find_surfaces(self, points: np.ndarray, stands: np.ndarray, margin: float) -> np.ndarray:
-        """Return how high (P,) what is at points (P, 2), or within a margin, is; -inf for nothing.
+        """Return heights (P,) of surfaces at points (P, 2), or within a margin; -inf without one.
 
-        Walls that are higher than anyone have no surface. `stands` is as in `measure_depths`.
+        Endlessly high walls have no surface. `stands` is as in `measure_depths`.
         """
         sides = self._cull(points, margin)
         tops = np.where(np.isfinite(self.tops[sides]), self.tops[sides], -np.inf)
@@ -160,8 +160,8 @@ class Obstruction:
     def measure_depths(self, points: np.ndarray, stands: np.ndarray) -> np.ndarray:
         """Return how deep points (P, 3) are inside, negative outside.
 
-        The ground on which one stands at each point has the heights (P,) `stands`. What is far from
-        any side is not looked for: one gets there through a side.
+        `stands` (P,) are the heights of the ground under each point. Points far from any side are
+        not examined: they are entered through a side.
         """
         beside = self._cull(points[:, :2], NUMBERS.wall_near)
         sides = self._measure_sides(points[:, :2], beside)
@@ -201,7 +201,7 @@ class Obstruction:
 
 
 def _find_top(wall: Wall, floor: Ground) -> float:
-    """Return the height of what a wall is the side of; a wall by itself is higher than anyone."""
+    """Return the height of the obstacle behind a wall; a wall alone is higher than anyone."""
     if is_flat(floor):
         return np.inf
     (ax, ay), (bx, by) = wall

@@ -1,4 +1,4 @@
-"""The shortest way round obstacles: from corner to corner of what is in the way."""
+"""Find the shortest way round obstacles, from corner to corner."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _SHARES = np.linspace(0.0, 1.0, NUMBERS.blocked_places + 1)[1:]
 
 
 class Route(NamedTuple):
-    """Places (K, 2) by which a way leads, where it ends (2,), and its length in metres.
+    """Places (K, 2) on a way, its end (2,), and its length in metres.
 
-    It is `complete` if it ends where it was to.
+    It is `complete` if it ends at the goal.
     """
 
     places: np.ndarray
@@ -26,7 +26,7 @@ class Route(NamedTuple):
 
 
 def find_route(start: np.ndarray, stop: np.ndarray, obstruction: Obstruction) -> Route:
-    """Return the shortest free way, or where there is none, that to the free place nearest by."""
+    """Return the shortest free way to a goal, or else to the free place nearest to it."""
     if _is_free(start, stop[None], obstruction)[0]:
         return Route(np.zeros((0, 2)), stop, float(np.linalg.norm(stop - start)), True)
     corners = obstruction.list_corners(obstruction.radius + NUMBERS.corner_room)
@@ -48,9 +48,9 @@ def find_route(start: np.ndarray, stop: np.ndarray, obstruction: Obstruction) ->
 
 
 def _search(points: np.ndarray, obstruction: Obstruction) -> tuple[np.ndarray, np.ndarray]:
-    """Return how far (P,) points are from the first by free ways, and the point before each.
+    """Return the length (P,) of free ways from the first point, and the point before each.
 
-    Ways are looked at as the search comes to them, until the second point is reached.
+    Ways are checked when the search gets there, until the second point is reached.
     """
     lengths, before = np.full(len(points), np.inf), np.zeros(len(points), int)
     lengths[0], done = 0.0, np.zeros(len(points), bool)
@@ -71,7 +71,7 @@ def _search(points: np.ndarray, obstruction: Obstruction) -> tuple[np.ndarray, n
 def _find_nearest(
     points: np.ndarray, lengths: np.ndarray, obstruction: Obstruction
 ) -> tuple[np.ndarray, int]:
-    """Return the place (2,) nearest to the second point that can be reached, and from which one."""
+    """Return the reachable place (2,) nearest to the second point, and the point before it."""
     known = np.flatnonzero(np.isfinite(lengths))
     ways = points[1] - points[known]
     places = points[known, None] + _SHARES[:, None] * ways[:, None]
@@ -89,7 +89,7 @@ def _find_nearest(
 def _is_free(start: np.ndarray, stops: np.ndarray, obstruction: Obstruction) -> np.ndarray:
     """Return which straight ways (P,) from a start (2,) to stops (P, 2) keep clear of obstacles.
 
-    The start may be nearer, and the stops as near as the radius, as marks may be.
+    The start may be nearer, and the stops as near as the radius, like marks.
     """
     if not len(stops):
         return np.zeros(0, bool)

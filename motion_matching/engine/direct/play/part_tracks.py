@@ -47,7 +47,7 @@ def follow_take(
 ) -> list[Anchor]:
     """Return anchors whose parts are where a take of a closed plan has them at their ticks.
 
-    It shows them a little elsewhere than the plan: time was bent meanwhile, and poses were added.
+    They differ a little from the plan, because time was bent and poses were added.
     """
     result = []
     for anchor in anchors:

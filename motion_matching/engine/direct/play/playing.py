@@ -1,4 +1,4 @@
-"""Play a plan: poses between frames where time is bent, with jumps that fade as elsewhere."""
+"""Play a plan: interpolate frames where time is bent, and fade jumps as in live play."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..obstacles.heights import compute_heights
 from ..search.beam import ShotPlan
 from ..shot.shot import Shot
 
-_BETWEEN = 1e-3  # share of a frame below which it is shown as it is
+_BETWEEN = 1e-3  # share of a frame below which it is shown unchanged
 
 
 class _Sampler:
@@ -48,7 +48,7 @@ class _Sampler:
 
 
 class _ShownTicks(NamedTuple):
-    """Of each tick (T,): the tick of the plan before it, the share to the next, and the frame."""
+    """By tick (T,): the tick of the plan before it, the share to the next, and the frame."""
 
     low: np.ndarray
     share: np.ndarray
@@ -140,7 +140,7 @@ def _blend(
     inertializer = Inertializer.from_settings(limits, settings, dt)
     poses = sampler.sample_poses(plan.frames[shown.low], shown.share)
     transitions: dict[int, Transition] = {}
-    passed = np.searchsorted(shown.low, np.flatnonzero(plan.jumps))  # the tick that shows each
+    passed = np.searchsorted(shown.low, np.flatnonzero(plan.jumps))  # the tick that shows each jump
     jumps = zip(np.flatnonzero(plan.jumps).tolist(), passed.tolist(), strict=True)
     begin = 0
     for at, tick in jumps:
@@ -149,7 +149,7 @@ def _blend(
         if tick > begin:
             poses[begin:tick] = inertializer.play(poses[begin:tick])
             begin = tick
-        # of the moment of the tick before: what was shown, and what would have led here
+        # at the tick before: the shown frame, and the one that would have led here
         moment = float(plan_ticks[tick - 1])
         source = int(shown.low[tick - 1])
         target = float(plan.frames[at] - (at - moment))
@@ -178,7 +178,7 @@ def _make_performance(
     fps: float,
     settings: PerformerSettings,
 ) -> Performance:
-    """Return a performance that asks for the same, for controllers that are steered."""
+    """Return a performance with the same requests, for steered controllers."""
     gaits = np.zeros(len(yaw))
     for time, gait in shot.list_gaits():
         gaits[round(time * fps) :] = float(gait == "run")

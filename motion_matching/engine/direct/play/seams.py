@@ -1,4 +1,4 @@
-"""Put a piece of one take into another: outside of it nothing changes, to the bit."""
+"""Put a piece of one take into another, which stays the same to the bit outside of it."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from ..numbers import NUMBERS
 
 
 def put_piece(base: Take, piece: Take, first: int, stop: int, skipped: int) -> Take:
-    """Return a take with ticks from `first` to before `stop` of a piece, whose own are `skipped`.
+    """Put ticks from `first` to before `stop` of a piece into a take; its first are `skipped`.
 
-    What the piece lacks at its ends to be as the rest, such as the fade of its last jumps, is
-    blended within it, and joints accelerate no harder there than in the two takes. The piece goes
-    on beyond its ends, where the take does.
+    Differences from the take at its ends, such as the fade of the last jumps, are blended within
+    the piece, and joints accelerate no harder there than in the two takes. The piece goes on beyond
+    its ends, where the take does.
     """
     count = stop - first
     arrays: dict[str, Any] = {}
@@ -57,7 +57,7 @@ def _even_out(
     `parts` are the poses (T, 7, B) of the take before, and those (K, 7, B) of the piece.
     """
     (first, stop), parents = span, base.skeleton.parents
-    low, high = max(first - 2, 0), min(stop + 2, len(poses))  # what accelerations there depend on
+    low, high = max(first - 2, 0), min(stop + 2, len(poses))  # what these accelerations need
     places = (
         quat.compute_world(np.asarray(part, np.float64), parents)[1]
         for part in (parts[0][low:high], parts[1])
@@ -74,7 +74,7 @@ def _measure_offset(wanted: np.ndarray, own: np.ndarray) -> np.ndarray:
     offset[:3] = wanted[:3] - own[:3]
     turn = component_quat.mul(np.array(wanted[3:]), component_quat.inv(np.array(own[3:])))
     offset[3:] = component_quat.to_scaled_angle_axis(turn)
-    offset[[0, 1, 3, 4, 5], 0] = 0.0  # both are at one place, but heights may differ
+    offset[[0, 1, 3, 4, 5], 0] = 0.0  # both are at the same place, but heights may differ
     return offset
 
 

@@ -1,3 +1,3 @@
-"""The search of a shot: its guide, its costs, and its beam."""
+"""Search for the frames of a shot, by its guide, its costs, and its beam."""
 
 __all__ = ("beam", "conflicts", "frame_costs", "guide", "reach", "side_steps")

@@ -1,4 +1,4 @@
-"""Where a search has to lead for marks: how far frames are from poses, and parts from places."""
+"""Price what marks ask of a search: distances of frames from poses, and of parts from places."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Costs = np.ndarray | float
 
 
 class PartAim(NamedTuple):
-    """A part that is to be at a place (2,) at a tick; it is at `offsets` (N, 2) in the frames."""
+    """A part wanted at a place (2,) at a tick; its `offsets` (N, 2) are by frame."""
 
     tick: int
     place: tuple[float, float]
     offsets: np.ndarray
 
     def measure(self, offsets: np.ndarray, places: Places) -> np.ndarray:
-        """Return what characters cost (S,) that have the part at offsets (S, 2)."""
+        """Return the cost (S,) of characters with the part at offsets (S, 2)."""
         x, y, yaw = places
         away = planar.rotate(offsets, yaw)
         dx, dy = x + away[:, 0] - self.place[0], y + away[:, 1] - self.place[1]
@@ -32,9 +32,9 @@ class PartAim(NamedTuple):
 
 
 class Aims:
-    """What states of a search cost for poses, by `costs` (N,) of frames, and for parts, by steps.
+    """Costs of states by step: for poses, by `costs` (N,) of frames, and for parts.
 
-    Each is measured once at its step, and until then by where playing on from a state leads.
+    Each is measured once at its step; before that, by where playing on from a state leads.
     """
 
     def __init__(
@@ -60,11 +60,11 @@ class Aims:
         self.near = list(self._find_near(footage.candidates))
 
     def _play_on(self, frames: np.ndarray, ticks: int) -> np.ndarray:
-        """Return the frames (S,) that are shown so many ticks after others."""
+        """Return the frames (S,) shown a number of ticks after others."""
         return np.asarray(frames + np.minimum(ticks, self._footage.left[frames]))
 
     def _look(self, frames: np.ndarray, ticks: int, offsets: np.ndarray) -> np.ndarray:
-        """Return where a part is so many ticks after frames (S,), seen from these (S, 2)."""
+        """Return places (S, 2) of a part a number of ticks after frames (S,), seen from these."""
         if not ticks:
             return np.asarray(offsets[frames])
         ahead = self._footage.get_ahead(ticks)[frames]
@@ -81,16 +81,16 @@ class Aims:
             yield from ((step, int(frame)) for frame in order[first[: NUMBERS.pose_moments]])
 
     def measure_poses(self, step: int, frames: np.ndarray) -> Costs:
-        """Return what frames (S,) at a step cost for the pose that is asked for then."""
+        """Return the cost (S,) of frames at a step for the pose requested then."""
         return self._costs[step][frames] if step in self._costs else 0.0
 
     def measure_parts(self, step: int, frames: np.ndarray, places: Places) -> Costs:
-        """Return what frames (S,) at a step cost for where they have parts, at places."""
+        """Return the cost (S,) of frames at a step, at places, for where their parts are."""
         aims = (aim for aim in self._parts if aim.tick == step)
         return sum((aim.measure(aim.offsets[frames], places) for aim in aims), 0.0)
 
     def look_ahead(self, step: int, frames: np.ndarray, places: Places) -> tuple[Costs, Costs]:
-        """Return what it costs (S,) that playing on leads elsewhere, for poses and for parts."""
+        """Return the cost (S,) of poses and parts that playing on would miss."""
         for_poses: Costs = 0.0
         for at, costs in self._costs.items():
             ticks = (at - step) * self._stride

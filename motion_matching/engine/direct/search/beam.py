@@ -1,7 +1,7 @@
-"""Search for the frames of a shot: a beam over what is played, where, and facing which way.
+"""Search for the frames of a shot: a beam over frames, places, and headings.
 
-Ten times a second, every state plays on or jumps. What a jump leaves of the root's velocity fades
-exactly as it will when it is played, because marks are missed by decimetres without that.
+Ten times a second, every state plays on or jumps. After a jump, the rest of the root's velocity
+fades exactly as in play; without that, marks are missed by decimetres.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ _ALWAYS = 2**31  # ticks
 
 
 def get_stride(fps: float) -> int:
-    """Return how many ticks a step has."""
+    """Return the number of ticks in a step."""
     return max(round(NUMBERS.step * fps), 1)
 
 
 class SearchStart(NamedTuple):
-    """Where a search begins: a frame, x, y and yaw.
+    """Start of a search: a frame, x, y and yaw.
 
-    A jump `since` steps before has left a root velocity (3,) that is `fading`.
+    A jump `since` steps before has left a `fading` root velocity (3,).
     """
 
     frame: int
@@ -46,7 +46,7 @@ class SearchStart(NamedTuple):
 
 
 class Dislike(NamedTuple):
-    """What frames (N,) cost a second from a tick on: for their gait, and for lacking tags."""
+    """Costs of frames (N,) per second from a tick on: for their gait, and for missing tags."""
 
     tick: int
     gait: np.ndarray
@@ -62,23 +62,24 @@ class Barred(NamedTuple):
     stop: int = _ALWAYS
 
     def shift(self, ticks: int) -> Barred:
-        """Return the same for a search that begins so many ticks later."""
+        """Return the same for a search that begins a number of ticks later."""
         return self._replace(tick=self.tick - ticks, stop=self.stop - ticks)
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a search has to heed besides its guide; ticks are those of the guide.
+    """Requests to a search in addition to its guide; ticks are those of the guide.
 
     - `frames`: the frames to show, by tick
-    - `dislikes`: in order of time, from which tick on frames cost how much a second
-    - `gait_shares` (T,): how much their gait counts at each tick
-    - `climbs` (T,): how fast the ground rises at each tick, in m/s, if clips do so
+    - `dislikes`: costs of frames per second, in order of the ticks at which they begin
+    - `gait_shares` (T,): weight of the gait at each tick
+    - `climbs` (T,): rise of the ground at each tick, in m/s, if clips climb
     - `entry` (N,): added to the price of entering a frame
-    - `kept`: jumps that have to be, by tick: the frame that would come next, and that jumped to
-    - `poses`: what showing each frame (N,) costs, by tick, for not being in the pose asked for then
-    - `parts`: where hips and limbs are to be
-    - `most_turned`: times a heading that is just allowed, which another costs at most between marks
+    - `kept`: required jumps by tick: the frame that would come next, and the target
+    - `poses`: by tick, the cost of each frame (N,) for differing from the requested pose
+    - `parts`: wanted places of hips and limbs
+    - `most_turned`: upper bound of the heading cost between marks, relative to a deviation that is
+      just allowed
     """
 
     frames: Mapping[int, int] = field(default_factory=dict)
@@ -95,7 +96,7 @@ class Wanted:
 
 
 class ShotPlan(NamedTuple):
-    """What is played: the frame (T,) of each tick, whether it was jumped to (T,), and the cost."""
+    """The frame (T,) of each tick, whether it was jumped to (T,), and the cost."""
 
     frames: np.ndarray
     jumps: np.ndarray
@@ -103,7 +104,7 @@ class ShotPlan(NamedTuple):
 
 
 class _BeamStates(NamedTuple):
-    """S states: the frame that comes next, place, cost, steps since a jump, and what fades."""
+    """S states: the next frame, place, cost, steps since a jump, and the fading velocity."""
 
     frame: np.ndarray
     x: np.ndarray
@@ -118,7 +119,7 @@ class _BeamStates(NamedTuple):
 
 
 class _Options(NamedTuple):
-    """What states can do next: by whom, which frame it enters, for what, and if it is a jump."""
+    """Options of states: the state, the frame entered, the cost, and whether it is a jump."""
 
     parent: np.ndarray
     entered: np.ndarray
@@ -130,7 +131,7 @@ class _Options(NamedTuple):
 
 
 class _Step(NamedTuple):
-    """What is kept of a step for each state: by whom, which frame was entered, and by a jump."""
+    """Record of a step by state: the state before, the frame entered, and whether by a jump."""
 
     parent: np.ndarray
     entered: np.ndarray
@@ -143,9 +144,9 @@ class _Step(NamedTuple):
 
 
 class Beam:
-    """A search through footage along a guide, which keeps so many states at each of its steps.
+    """A search through footage along a guide that keeps a number of states at each step.
 
-    It ends with the guide, or after some `steps`, if it shall only look at what follows.
+    It ends with the guide, or after some `steps` if it only has to look ahead.
     """
 
     def __init__(
@@ -181,9 +182,9 @@ class Beam:
         self._pins |= {step: leaving for step, (leaving, _) in self._kept.items()}
 
     def _compute_gains(self) -> np.ndarray:
-        """Return how far a fading m/s leads aside in each step after a jump, in metres.
+        """Return the displacement in metres by a fading 1 m/s in each step after a jump.
 
-        In the first it is against having played on in the tick before the jump.
+        In the first step it is relative to playing on in the tick before the jump.
         """
         ticks = np.arange(1, (NUMBERS.forgotten + 1) * self.stride + 2)
         left = compute_left(ticks / self.footage.fps)
@@ -240,13 +241,13 @@ class Beam:
         fit += self._aims.measure_poses(0, allowed)
         if (dislike := self._measure_dislike(0, allowed)) is not None:
             fit += dislike
-        if len(fit) > self.states:  # to sort them all would take longer than a step
+        if len(fit) > self.states:  # sorting all of them would take longer than a step
             some = np.flatnonzero(fit <= np.partition(fit, self.states - 1)[self.states - 1])
             return allowed[some[np.argsort(fit[some], kind="stable")]][: self.states]
         return allowed[np.argsort(fit, kind="stable")]
 
     def _measure_dislike(self, tick: int, frames: np.ndarray) -> np.ndarray | None:
-        """Return what frames (S,) cost a second at a tick."""
+        """Return the cost (S,) of frames per second at a tick."""
         shares = self.wanted.gait_shares
         current = [dislike for dislike in self.wanted.dislikes if dislike.tick <= tick]
         steep = self._measure_steepness(tick, frames)
@@ -257,16 +258,16 @@ class Beam:
         return cost if steep is None else cost + steep
 
     def _measure_steepness(self, tick: int, frames: np.ndarray) -> np.ndarray | None:
-        """Return what frames (S,) cost a second for climbing otherwise than the ground does."""
+        """Return the cost (S,) of frames per second for climbing other than the ground."""
         climbs, climb = self.wanted.climbs, self.footage.climb
         if climbs is None or climb is None:
             return None
         return np.asarray(COSTS.climb * np.abs(climb[frames] - climbs[min(tick, len(climbs) - 1)]))
 
     def _list_options(self, i: int, states: _BeamStates) -> _Options:
-        """Return what all states can do at a step: play on, jump, or lead to a wanted frame.
+        """List the options of all states at a step: play on, jump, or lead to a wanted frame.
 
-        Where a jump is to be, nothing else is done, if any state has come to it.
+        At a required jump, it is the only option if any state can make it.
         """
         if len(kept := self._find_keepers(i, states)):
             targets = np.full(len(kept), self._kept[i][1])
@@ -293,12 +294,12 @@ class Beam:
             )
         usable = self._can_play[joined.entered] & (joined.price < COSTS.barred)
         usable &= ~self._find_barred(i, states.frame[joined.parent], joined)
-        if not usable.any():  # a clip ends, and nothing follows: better this than nothing
+        if not usable.any():  # a clip ends: barred options are better than none
             usable = self._can_play[joined.entered]
         return joined.take(np.flatnonzero(usable))
 
     def _find_keepers(self, i: int, states: _BeamStates) -> np.ndarray:
-        """Return the states from which the jump that has to be at a step can be made."""
+        """Return the states that can make the jump required at a step."""
         if i not in self._kept:
             return np.zeros(0, int)
         leaving, target = self._kept[i]
@@ -328,7 +329,7 @@ class Beam:
         return result
 
     def _find_barred(self, i: int, sources: np.ndarray, options: _Options) -> np.ndarray:
-        """Return which options (O,) of a step are jumps that are forbidden."""
+        """Return which options (O,) of a step are forbidden jumps."""
         result = np.zeros(len(sources), bool)
         for (first, stop), (to_first, to_stop), begin, end in self.wanted.barred:
             if not begin <= i * self.stride < end:
@@ -380,9 +381,9 @@ class Beam:
     def _measure_deviation(
         self, tick: int, x: np.ndarray, y: np.ndarray, yaw: np.ndarray
     ) -> np.ndarray:
-        """Return what being at places costs (S,) a second at a tick.
+        """Return the cost (S,) of places per second at a tick.
 
-        Between marks a character may well turn another way than the guide guesses.
+        Between marks a character may well turn another way than the guide assumes.
         """
         guide, firm = self._guide, float(self._guide.firm[tick])
         gx, gy, gyaw = guide.way[tick].tolist()
@@ -394,7 +395,7 @@ class Beam:
         return np.asarray(firm * (COSTS.place * place + COSTS.heading * heading))
 
     def _look_ahead(self, i: int, states: _BeamStates) -> np.ndarray:
-        """Return what playing on would cost (S,) within a second, and not reaching frames."""
+        """Return the cost (S,) of playing on for a second, and of missing wanted frames."""
         guide, c, s = self._guide, np.cos(states.yaw), np.sin(states.yaw)
         hope = np.zeros(len(c))
         for look, future in zip(self._looks, self._futures, strict=True):
@@ -422,7 +423,7 @@ class Beam:
         return np.asarray(result + for_poses + for_parts)
 
     def _prune(self, score: np.ndarray, states: _BeamStates) -> np.ndarray:
-        """Return the best states: one of those alike, and a few of each piece of a clip."""
+        """Return the best states: one of several similar ones, a few of each piece of a clip."""
         some = min(len(score), NUMBERS.states_compared * self.states)
         best = np.argpartition(score, some - 1)[:some]
         best = best[np.argsort(score[best], kind="stable")]

@@ -1,4 +1,4 @@
-"""Marks between which there is too little time: one of two is given up, and the other is met."""
+"""Resolve marks with too little time between them: give up one of two to meet the other."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from ..shot.shot import Shot
 
 
 def find_conflict(shot: Shot, missed: Sequence[int], fps: float) -> tuple[int, ...]:
-    """Return two marks, by index, that are close in time, and one of which or both are missed.
+    """Return two marks, by index, that are close in time and not both met.
 
-    None if there are none such. The one to give up first comes first: one that is missed, and that
-    asks for more.
+    None if there are no such marks. The first to give up comes first: a missed one that asks for
+    more.
     """
     ticks = set(missed)
     listed = [i for i, mark in enumerate(shot.marks) if mark.is_place or mark.frame is not None]

@@ -1,4 +1,4 @@
-"""What a shot asks of the search besides its guide: frames, gaits, tags, and what is forbidden."""
+"""Collect a shot's requests to the search: frames, gaits, tags, poses, and forbidden jumps."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def collect_wishes(
     settings: PerformerSettings,
     obstruction: Obstruction | None,
 ) -> Wanted:
-    """Return what a shot of the footage's size asks of the search."""
+    """Return the requests of a shot of the footage's size to the search."""
     frames = {
         round(mark.time * guide.fps): find_frame(footage.database, mark.frame)
         for mark in shot.marks
@@ -71,7 +71,7 @@ def collect_wishes(
 
 
 def _find_climbs(shot: Shot, guide: Guide, footage: Footage) -> np.ndarray | None:
-    """Return how fast (T,) the ground rises along the guide, in m/s; None where no clip does."""
+    """Return the rise (T,) of the ground along the guide in m/s; None if no clip climbs."""
     if footage.climb is None:
         return None
     places = guide.way[:, :2] * footage.size
@@ -80,15 +80,15 @@ def _find_climbs(shot: Shot, guide: Guide, footage: Footage) -> np.ndarray | Non
 
 
 def _list_leading_parts(shot: Shot) -> list[Mark]:
-    """Return the marks of parts that lead the character; others bend from where it is."""
+    """Return the marks of parts that lead the character; others only bend limbs."""
     led = find_leaders(shot)
     return [mark for i, mark in enumerate(shot.marks) if mark.is_of_part and i not in led]
 
 
 def _rate_poses(shot: Shot, guide: Guide, footage: Footage) -> dict[int, np.ndarray]:
-    """Return what frames (N,) cost at the ticks of poses: how far their joints are from these.
+    """Return costs of frames (N,) by tick for the distance of their joints from requested poses.
 
-    And how far limbs are from the height that is asked for.
+    Add the distance of limbs from their requested height.
     """
     result: dict[int, np.ndarray] = {}
     for mark in shot.marks:
@@ -104,7 +104,7 @@ def _rate_poses(shot: Shot, guide: Guide, footage: Footage) -> dict[int, np.ndar
 
 
 def _measure_pose(mark: Mark, footage: Footage) -> np.ndarray:
-    """Return how far (N,) frames are from a mark's pose; it is measured once, for all passes.
+    """Return the distances (N,) of frames from a mark's pose, measured once for all passes.
 
     Raises SettingsError as `find_pose`.
     """
@@ -119,7 +119,7 @@ def _measure_pose(mark: Mark, footage: Footage) -> np.ndarray:
 
 
 def _get_surroundings(frame: str, footage: Footage) -> tuple[int, int]:
-    """Return the first frame and that after the last around a frame of a clip."""
+    """Return the first frame, and the one after the last, around a frame of a clip."""
     database, around = footage.database, round(NUMBERS.forbidden_around * footage.fps)
     at = find_frame(database, frame)
     of_range = int(database.range_of_frame[at])
@@ -128,7 +128,7 @@ def _get_surroundings(frame: str, footage: Footage) -> tuple[int, int]:
 
 
 def _make_noise(seed: int, footage: Footage) -> np.ndarray | None:
-    """Return what a seed adds to the price of entering frames (N,); nothing for seed 0."""
+    """Return the noise (N,) that a seed adds to the price of entering frames; none for seed 0."""
     if not seed:
         return None
     piece = max(round(NUMBERS.seed_piece * footage.fps), 1)
@@ -138,7 +138,7 @@ def _make_noise(seed: int, footage: Footage) -> np.ndarray | None:
 
 
 def _rate_frames(shot: Shot, footage: Footage, settings: PerformerSettings) -> list[Dislike]:
-    """Return what other gaits and frames without tags cost, from when on."""
+    """Return the costs of other gaits and of frames without tags, by the tick they begin."""
     share = _smooth(footage.speed, footage.fps) / _get_walk_to_run(footage)
     none = np.zeros(footage.frame_count)
     has_run = settings.run != settings.walk
@@ -164,7 +164,7 @@ def _find_odd_frames(footage: Footage, settings: PerformerSettings) -> np.ndarra
 
 
 def _rate_low_hips(footage: Footage) -> np.ndarray:
-    """Return what frames (N,) cost a second for hips that are lower than in most others."""
+    """Return the cost (N,) of frames per second for hips lower than in most others."""
     heights = get_part_places(footage, HIPS)[:, 2].astype(np.float64)
     usual = max(float(np.median(heights)), 1e-6)
     low = (NUMBERS.upright - heights / usual) / (NUMBERS.upright - NUMBERS.crouched)
@@ -172,7 +172,7 @@ def _rate_low_hips(footage: Footage) -> np.ndarray:
 
 
 def _weigh_gaits(shot: Shot, guide: Guide, footage: Footage) -> np.ndarray:
-    """Return how much gaits count (T,): little where marks ask for the other one's speed."""
+    """Return the weight of gaits (T,): little where marks need the other gait's speed."""
     steps = np.diff(guide.way[:, :2], axis=0, append=guide.way[-1:, :2])
     speed = np.linalg.norm(steps, axis=1) * guide.fps
     share = _smooth(speed, guide.fps) / _get_walk_to_run(footage)
@@ -188,7 +188,7 @@ def _weigh_gaits(shot: Shot, guide: Guide, footage: Footage) -> np.ndarray:
 
 
 def _get_walk_to_run(footage: Footage) -> float:
-    """Return the speed that parts walking from running, in the footage."""
+    """Return the speed that separates walking from running, in the footage."""
     return footage.database.walk_to_run * footage.pace / footage.size
 
 

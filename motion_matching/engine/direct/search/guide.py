@@ -1,7 +1,7 @@
-"""The guide of a shot: where to be at each tick, how far from it is allowed, and what is asked for.
+"""Make the guide of a shot: where to be at each tick, with which tolerance, and at which rate.
 
 Places and headings at marks are joined by cubics in time. Between marks the guide is loose, because
-the data knows better ways; on timed paths it is tight.
+the data has better ways; on timed paths it is tight.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ from ..shot.shot import Mark, Shot, TimedPath
 
 @dataclass(frozen=True)
 class Guide:
-    """T ticks at `fps`; all lengths and times are those of the footage.
+    """T ticks at `fps`; lengths and times are in the footage's scale.
 
     - `way` (T, 3): x, y and yaw; `far` (T,) in metres and `twist` (T,) in radians: the allowed
-      deviations; `firm` (T,): how much deviations count
-    - `stands` (T,): the character stands still; `follows` (T,): the way itself is asked for
-    - `rates` (T,): how fast what is found along it is to be played, from each tick to the next
-    - `obstruction`: what is in the way, if anything
+      deviations; `firm` (T,): weight of deviations
+    - `stands` (T,): the character stands still; `follows` (T,): the way itself is requested
+    - `rates` (T,): speed at which to play the motion, from each tick to the next
+    - `obstruction`: obstacles in the way, if any
     """
 
     fps: float
@@ -46,7 +46,7 @@ class Guide:
 
     @property
     def plan_ticks(self) -> np.ndarray:
-        """Where in its plan (T,) a take is at each tick, if it is played as asked."""
+        """Position (T,) in its plan of a take at each tick, if it is played as requested."""
         return np.append(0.0, np.cumsum(self.rates[:-1]))
 
     @property
@@ -54,7 +54,7 @@ class Guide:
         return len(self.way)
 
     def extend(self, ticks: int) -> Guide:
-        """Return the guide going on for some ticks as it ends, for searches that look ahead."""
+        """Extend the guide by some ticks as it ends, for searches that look ahead."""
         rate = self.way[-1] - self.way[-2]
         more = self.way[-1] + np.arange(1, ticks + 1)[:, None] * rate
         return Guide(
@@ -91,13 +91,13 @@ class Guide:
         )
 
     def put_on_take(self, rows: np.ndarray) -> np.ndarray:
-        """Return rows (P, D) of the plan's ticks by those of the take."""
+        """Convert rows (P, D) from ticks of the plan to ticks of the take."""
         if np.all(self.rates == 1.0):
             return rows
         return interpolate_rows(rows, np.minimum(self.plan_ticks, len(rows) - 1.0))
 
     def tighten(self, ticks: Sequence[int]) -> Guide:
-        """Return the guide with deviations around these ticks costing more."""
+        """Return the guide with a higher cost of deviations around these ticks."""
         t = np.arange(self.tick_count)[:, None]
         near = np.exp(-0.5 * ((t - np.array(ticks)) / (NUMBERS.tight_time * self.fps)) ** 2)
         return replace(self, firm=self.firm * (1.0 + COSTS.tight * near.max(axis=1)))
@@ -120,7 +120,7 @@ class Guide:
 
 
 def interpolate_rows(rows: np.ndarray, at: np.ndarray) -> np.ndarray:
-    """Return rows (K, D) between those (R, D) at indices (K,) that need not be whole."""
+    """Interpolate rows (R, D) at fractional indices (K,); return (K, D)."""
     low = np.minimum(at.astype(int), len(rows) - 2)
     mix = (at - low)[:, None]
     return np.asarray(rows[low] * (1.0 - mix) + rows[low + 1] * mix)
@@ -133,8 +133,8 @@ class _Knot(NamedTuple):
     place: np.ndarray
     yaw: float
     velocity: np.ndarray
-    exact: bool  # asked for, not just assumed
-    bends: bool = True  # the way through others
+    exact: bool  # requested, not just assumed
+    bends: bool = True  # the way through other knots
 
 
 _FREE = np.full(2, np.nan)
@@ -154,8 +154,8 @@ def make_guide(
 ) -> Guide:
     """Return the guide of a shot that is as large as the footage, with its speeds.
 
-    Marks that are only come `near` to, by index, do not bend the way to the others. Without data
-    that can stand, the character is on its way from the start. It leads round an obstruction.
+    Marks that are only approached (indices in `near`) do not bend the way to the others. Without
+    standing in the data, the character moves from the start. The way leads round an obstruction.
     """
     count = max(round(shot.seconds * fps), 2) + 1
     t = np.arange(count) / fps
@@ -214,7 +214,7 @@ def _get_speed(speeds: list[tuple[float, float]], time: float) -> float:
 def _collect_knots(
     shot: Shot, speeds: list[tuple[float, float]], near: frozenset[int]
 ) -> list[_Knot]:
-    """Return what the way passes, in order of time."""
+    """Return the knots of the way, in order of time."""
     rest = np.zeros(2)
     knots = [_Knot(0.0, np.array(shot.position, float), shot.facing, rest, True)]
     spans = sorted((path.times[0], path.times[-1], path) for path in shot.paths)
@@ -280,7 +280,7 @@ def _make_knot(
 def _add_end(knots: list[_Knot], shot: Shot, speeds: list[tuple[float, float]]) -> list[_Knot]:
     """Add where the way ends, if the last knot is before that.
 
-    A character goes on with its gait, or stands if it was to stand and is asked for nothing more.
+    A character goes on with its gait, or stands if it had to stand and nothing else is requested.
     """
     last = knots[-1]
     left = shot.seconds - last.time
@@ -300,9 +300,9 @@ def _add_end(knots: list[_Knot], shot: Shot, speeds: list[tuple[float, float]]) 
 
 
 def _lead_round(knots: list[_Knot], obstruction: Obstruction) -> list[_Knot]:
-    """Return the knots with those in between by which the way leads round obstacles.
+    """Add knots that lead the way round obstacles.
 
-    Where there is no way, it stops before them.
+    Without a way round, it stops before them.
     """
     result = [knots[0]]
     for b in knots[1:]:
@@ -322,9 +322,9 @@ def _lead_round(knots: list[_Knot], obstruction: Obstruction) -> list[_Knot]:
 
 
 def _choose_velocities(knots: list[_Knot]) -> list[_Knot]:
-    """Return the knots with the velocities that were left free: those of the ways beside them.
+    """Fill in free velocities of knots from the ways before and after them.
 
-    What is only assumed does not bend the way through what is asked for.
+    Assumed knots do not bend the way through requested ones.
     """
     result = []
     for i, knot in enumerate(knots):
@@ -338,7 +338,7 @@ def _choose_velocities(knots: list[_Knot]) -> list[_Knot]:
 
 
 def _choose_velocity(before: _Knot | None, knot: _Knot, after: _Knot | None) -> np.ndarray:
-    """Return a velocity (2,) between those of the ways before and after; less where one turns back.
+    """Return a velocity (2,) between those of the ways before and after; lower for a turn back.
 
     The nearer in time counts more. It leans to where the character faces.
     """
@@ -354,7 +354,7 @@ def _choose_velocity(before: _Knot | None, knot: _Knot, after: _Knot | None) -> 
     aside = float(planar.wrap(knot.yaw - _find_travel(velocity[None])[0]))
     keeps = any(abs(planar.wrap(a.yaw - b.yaw)) < NUMBERS.keeps_heading for a, b in ways if a and b)
     if abs(aside) > NUMBERS.no_curve or (keeps and abs(aside) > NUMBERS.keeps_heading):
-        return velocity  # it goes aside or back on purpose
+        return velocity  # it strafes or backs on purpose
     return planar.rotate(velocity, NUMBERS.lean_to_facing * aside)
 
 
@@ -396,15 +396,15 @@ def _interpolate(a: _Knot, b: _Knot, u: np.ndarray) -> tuple[np.ndarray, np.ndar
 def _face_travel(
     a: _Knot, b: _Knot, u: np.ndarray, places: np.ndarray, rates: np.ndarray
 ) -> np.ndarray:
-    """Return headings (T,) between knots: where the way leads, or as far aside as at both ends.
+    """Return headings (T,) between knots: along the way, or at the angle to it of both ends.
 
-    If the ends agree how far aside one faces, as in a strafe, that goes on all the way. Else the
-    character turns to where it goes at the start, and from there at the end.
+    If both ends have the same angle to the way, as in a strafe, it is kept throughout. Else the
+    character turns into the way at the start, and out of it at the end.
     """
     moving = np.linalg.norm(rates, axis=1) > NUMBERS.directed_speed
     travel = _find_travel(np.where(moving[:, None], rates, b.place - a.place))
     inner = np.flatnonzero(moving)
-    if len(inner):  # cubics begin and end at rest in the direction that they have beside that
+    if len(inner):  # at rest, cubics take the direction that they have next to the end
         travel[: inner[0]], travel[inner[-1] :] = travel[inner[0]], travel[inner[-1]]
     travel = np.unwrap(travel)
     first, last = planar.wrap(a.yaw - travel[0]), planar.wrap(b.yaw - travel[-1])

@@ -1,4 +1,4 @@
-"""What no data can reach: marks too far away for the time that there is, and what comes nearest."""
+"""Find marks too far away for the available time, and the motion that comes nearest to them."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from ..shot.shot import Mark, Point, Shot
 
 
 class Reach(NamedTuple):
-    """The farthest way in metres that the data goes in a time, and the frame it begins at."""
+    """The longest way in metres that the data covers in a time, and its first frame."""
 
     metres: float
     frame: int
 
 
 class Before(NamedTuple):
-    """Where a character is before a mark, and how many seconds it has from there."""
+    """Place of a character before a mark, and the seconds that it has from there."""
 
     place: Point
     seconds: float
 
 
 def compute_reach(footage: Footage, seconds: float) -> Reach:
-    """Return how far the data goes within so many seconds of footage, in its metres."""
+    """Return how far the data goes within some seconds of footage, in its metres."""
     frames = max(round(seconds * footage.fps), 1)
     allowed = np.flatnonzero(footage.candidates)
     ahead = footage.compute_ahead(frames)[allowed]
@@ -37,14 +37,14 @@ def compute_reach(footage: Footage, seconds: float) -> Reach:
 
 
 def estimate_reach(footage: Footage, seconds: float) -> float:
-    """Return about how far in metres the data goes within so many seconds of footage."""
+    """Estimate how far in metres the data goes within some seconds of footage."""
     far, share = footage.farthest, seconds / NUMBERS.reach_seconds
     times = NUMBERS.reach_step * np.arange(len(far))
     return float(np.interp(seconds, times, far)) * max(share, 1.0)
 
 
 def find_before(shot: Shot, mark: Mark) -> Before:
-    """Return where the character is before a mark, as far as the shot says."""
+    """Return the place of the character before a mark, as far as the shot says."""
     place, time = shot.position, 0.0
     for other in shot.marks:
         end = other.time + other.hold
@@ -55,10 +55,10 @@ def find_before(shot: Shot, mark: Mark) -> Before:
 
 
 def leave_out_unreachable(shot: Shot, footage: Footage) -> tuple[Shot, frozenset[int]]:
-    """Return a shot whose marks the data may reach, and which marks are only come near to.
+    """Return a shot with marks that the data may reach, and the marks that are only approached.
 
-    A mark that is too far away is moved to where one gets on the way to it, or is free if only then
-    the next one can be reached. The shot is as large as the footage.
+    A mark that is too far away is moved to the place reached on the way to it, or freed if the next
+    one can only be reached without it. The shot is in the footage's size.
     """
     marks, near = list(shot.marks), set()
     for i, mark in enumerate(marks):
@@ -85,7 +85,7 @@ def leave_out_unreachable(shot: Shot, footage: Footage) -> tuple[Shot, frozenset
 def _is_better_free(
     following: Mark, mark: Mark, moved: Point, before: Point, seconds: float, footage: Footage
 ) -> bool:
-    """Return whether the next mark can be reached only if one does not go near to this one."""
+    """Return whether the next mark can be reached only without approaching this one."""
     assert following.position is not None
     left = following.time - mark.time - mark.hold
     rest, direct = (float(np.hypot(*np.subtract(following.position, p))) for p in (moved, before))

@@ -1,4 +1,4 @@
-"""Whether a path asks for side steps that the data does not have."""
+"""Detect paths with side steps that the data lacks."""
 
 from __future__ import annotations
 

@@ -1,3 +1,3 @@
-"""What a director asks for, and its file."""
+"""Describe what a director asks for, and read and write it."""
 
 __all__ = ("from_performance", "shot", "shot_file")

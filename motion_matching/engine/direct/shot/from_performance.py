@@ -1,4 +1,4 @@
-"""A shot of a performance: the way on which its simulation object goes, known as a whole."""
+"""Make a shot of a performance: the whole way of its simulation object."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .shot import LONGEST_SHOT, Mark, Shot, TimedPath
 
 
 def build_shot(performance: Performance, settings: PerformerSettings, skipped: int = 0) -> Shot:
-    """Return the shot whose character is where the performance's simulation object would be.
+    """Return the shot whose character follows the performance's simulation object.
 
     It begins after the ticks that are `skipped`. Raises SettingsError for one that is too long.
     """

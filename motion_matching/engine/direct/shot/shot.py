@@ -1,4 +1,4 @@
-"""What a director asks for: marks to hit, paths to follow, and jumps to avoid."""
+"""Data of a shot: marks to hit, paths to follow, and jumps to avoid."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MOST_VARIATIONS = 20  # of a shot
 SLOWEST = NUMBERS.slowest
 FASTEST = NUMBERS.fastest
 GAITS = ("walk", "run")
-CHARACTER, HIPS = "character", "hips"  # parts of marks, besides limbs
+CHARACTER, HIPS = "character", "hips"  # parts of marks other than limbs
 HANDS = ("left_hand", "right_hand")  # limbs that have palms
 
 
@@ -25,8 +25,8 @@ HANDS = ("left_hand", "right_hand")  # limbs that have palms
 class Pose:
     """A pose by the `rotations` of bones, each w, x, y and z relative to the bone above it.
 
-    They are those of the database's poses, where hips are relative to the character. `height` is
-    that of the hips above the ground in metres, None for that of the motion.
+    They are as in the database's poses, with hips relative to the character. `height` is the height
+    of the hips above the ground in metres; None keeps the motion's.
     """
 
     rotations: tuple[tuple[str, tuple[float, float, float, float]], ...] = ()
@@ -35,20 +35,20 @@ class Pose:
 
 @dataclass(frozen=True)
 class Mark:
-    """What is wanted at a time in seconds; what is None or empty is free there.
+    """Requests at a time in seconds; None or empty leaves a value free.
 
     - `position` in metres and `facing` in radians, each within its tolerance
-    - `part`: what is at the position: the character, its hips, or a limb, such as 'left_hand'; and
-      how high its `height` in metres in the world is
+    - `part`: what is at the position: the character, its hips, or a limb, such as 'left_hand';
+      `height`: its height in metres in the world
     - `hold`: seconds to stay there from then on
     - `frame` of a clip to show, as `frame_names.find_frame` takes it
-    - `gait` and `tags` to move with from then on; () ends the tags before, None keeps them
-    - `pose` to be in, or a frame of a clip whose pose that is, with each joint within
-      `pose_tolerance`; the motion is led to it and from it within `pose_fade` seconds
-    - `palm`: where the palm of a hand faces while it is there, as a direction x, y and z in the
-      world; None leaves that to the motion
-    - `leads`: whether way and motion are chosen for it; else a limb or a pose is only brought there
-      from wherever the motion happens to be
+    - `gait` and `tags` to move with from then on; () ends earlier tags, None keeps them
+    - `pose` to be in, or the frame of a clip that shows it, with each joint within
+      `pose_tolerance`; it fades in and out within `pose_fade` seconds
+    - `palm`: direction x, y and z in the world that the palm of a hand faces while it is there;
+      None leaves that to the motion
+    - `leads`: whether way and motion are chosen for it; else only a limb or a pose is brought there
+      from the motion
     """
 
     time: float
@@ -102,14 +102,14 @@ class Mark:
         return round((self.time - begins) * fps), round((self.time + self.hold - begins) * fps)
 
     def find_goals(self, places: np.ndarray) -> np.ndarray:
-        """Return where (K, 3) its part is to be that is at places now: as high if that is free."""
+        """Return goals (K, 3) of its part, now at places; a free height stays the same."""
         height = places[:, 2] if self.height is None else np.full(len(places), self.height)
         return np.column_stack([np.tile(self.position or (), (len(places), 1)), height])
 
 
 @dataclass(frozen=True)
 class TimedPath:
-    """Where to be at ascending `times` (K,) in seconds: `positions` (K, 2), and `yaws` (K,).
+    """`positions` (K, 2) and `yaws` (K,) at ascending `times` (K,) in seconds.
 
     Without yaws, the character faces where it goes.
     """
@@ -121,9 +121,9 @@ class TimedPath:
 
 @dataclass(frozen=True)
 class ForbiddenJump:
-    """A jump that is not wanted: from around a frame to around another, as CLIP:FRAME.
+    """An unwanted jump: from around a frame to around another, as CLIP:FRAME.
 
-    It is forbidden from `start` to `stop` in seconds, which is everywhere unless given.
+    It is forbidden from `start` to `stop` in seconds, by default everywhere.
     """
 
     source: str
@@ -134,7 +134,7 @@ class ForbiddenJump:
 
 @dataclass(frozen=True)
 class KeptJump:
-    """A jump that has to be: from a frame just to another, as CLIP:FRAME, at a time in seconds."""
+    """A required jump from exactly one frame to another, as CLIP:FRAME, at a time in seconds."""
 
     source: str
     target: str
@@ -143,7 +143,7 @@ class KeptJump:
 
 @dataclass(frozen=True)
 class Tempo:
-    """A range in seconds in which the motion is played at a rate, such as 0.9 for slower."""
+    """A range in seconds with the rate at which it is played, such as 0.9 for slower."""
 
     start: float
     stop: float
@@ -155,8 +155,8 @@ class Shot:
     """A scene for one character, of `seconds`, from a start position and heading.
 
     The `seed` chooses among solutions that are about as good. `pieces` are directed anew, one after
-    the other, once all of it is. The character goes on the `floor`, which is not saved to files.
-    `pins` are further marks, as scripts of earlier versions give them.
+    the other, after the whole shot. The character goes on the `floor`, which is not saved to files.
+    `pins` are further marks, for scripts of earlier versions.
     """
 
     seconds: float
@@ -181,12 +181,12 @@ class Shot:
 
     @property
     def leading(self) -> Shot:
-        """What way and motion are chosen for: the shot without the marks that do not lead."""
+        """The shot with its leading marks only, for which way and motion are chosen."""
         return replace(self, marks=tuple(mark for mark in self.marks if mark.leads))
 
     @property
     def current(self) -> Shot:
-        """What is asked for now, after all pieces."""
+        """The current requests, after all pieces."""
         return self.pieces[-1].shot if self.pieces else self
 
     def with_seed(self, seed: int) -> Shot:
@@ -199,7 +199,7 @@ class Shot:
         yield from sorted((mark.time, mark.gait) for mark in self.marks if mark.gait)
 
     def list_tags(self) -> Iterator[tuple[float, frozenset[str]]]:
-        """Yield each time at which other tags are asked for, and these, in order."""
+        """Yield each time at which the requested tags change, and these, in order."""
         changes = [(mark.time, mark.tags) for mark in self.marks if mark.tags is not None]
         for time, tags in sorted(changes):
             yield time, frozenset(tags)
@@ -207,7 +207,7 @@ class Shot:
 
 @dataclass(frozen=True)
 class Piece:
-    """A range in seconds that was directed anew, and what was asked for then."""
+    """A range in seconds that was directed anew, and the requests of that time."""
 
     start: float
     stop: float

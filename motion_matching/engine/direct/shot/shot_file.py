@@ -109,7 +109,7 @@ def _to_dict(shot: Shot) -> dict[str, Any]:
 
 
 def _forbidden_to_dict(jump: ForbiddenJump) -> dict[str, Any]:
-    """Return a jump that is forbidden, with its times if it is not so everywhere."""
+    """Return a forbidden jump as JSON data, with its times unless it is forbidden everywhere."""
     data: dict[str, Any] = {"from": jump.source, "to": jump.target}
     if (jump.start, jump.stop) != (0.0, LONGEST_SHOT):
         data |= {"start": jump.start, "stop": jump.stop}
@@ -216,7 +216,7 @@ def _read_mark(data: Any, where: str, seconds: float) -> Mark:
 
 
 def _read_position(data: Any, where: str, part: str) -> tuple[Point | None, float | None]:
-    """Read where a part of the body is to be: two numbers, or three with its height."""
+    """Read the position of a part of the body: two numbers, or three with its height."""
     name = f"'position' of {where}"
     if data is None or not isinstance(data, (list, tuple)) or len(data) != 3:
         return None if data is None else expect_pair(data, name, FARTHEST), None
@@ -253,7 +253,7 @@ def _read_path(data: Any, where: str, seconds: float) -> TimedPath:
 
 
 def _read_pin(data: Any, where: str, seconds: float) -> Mark:
-    """Read a mark that does not lead as files of earlier versions have it."""
+    """Read a mark that does not lead from a file of an earlier version."""
     expect_object(data, where, ("limb", "start", "stop", "position"))
     start, stop = _read_span(data, where, seconds)
     listed = expect_list(data.get("position"), f"'position' of {where}", 3)
@@ -272,12 +272,12 @@ def _read_forbidden(data: Any, where: str, _seconds: float) -> ForbiddenJump:
 
 
 def kept_to_dict(jump: KeptJump) -> dict[str, Any]:
-    """Return a jump that has to be as JSON data."""
+    """Return a required jump as JSON data."""
     return {"from": jump.source, "to": jump.target, "time": jump.time}
 
 
 def read_kept(data: Any, where: str, seconds: float = LONGEST_SHOT) -> KeptJump:
-    """Read such a jump of a shot of some seconds. Raises EntryError, which says `where`."""
+    """Read a required jump of a shot of some seconds. Raises EntryError, which says `where`."""
     expect_object(data, where, ("from", "to", "time"))
     time = _expect_time(data.get("time"), f"'time' of {where}", seconds)
     return KeptJump(*_read_ends(data, where), time)

@@ -1,4 +1,4 @@
-"""What the data covers, on level ground and on slopes, and where it leads."""
+"""Measure what the data covers, on level ground and on slopes, and where it leads."""
 
 from typing import TYPE_CHECKING
 

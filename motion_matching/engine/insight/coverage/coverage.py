@@ -1,8 +1,8 @@
-"""Measure how the data covers what the controller asks for: a map, its holes, and histograms.
+"""Measure how the data covers the controller's requests: a map, its holes, and histograms.
 
-Motion of the data and of the simulation object are measured alike and compared ("Code vs Data
-Driven Displacement", section "Simulation Bone": where they overlap, there is a good chance of a
-good match). For the map of speed and turn rate both are averaged over a second, as long as the
+Motion of the data and of the simulation object is measured in the same way and compared ("Code vs
+Data Driven Displacement", section "Simulation Bone": where they overlap, there is a good chance of
+a good match). For the map of speed and turn rate both are averaged over a second, as long as the
 article's strands: hips swing with each stride, simulation objects do not.
 """
 
@@ -109,7 +109,7 @@ class Coverage:
 
     @property
     def holes(self) -> Array:
-        """Cells that the controller leads to and that have fewer than ten frames."""
+        """Cells that the controller visits with fewer than ten frames of data."""
         return (self.demand >= NUMBERS.least_demand) & (self.frames < MIN_CELL_FRAMES)
 
     @property
@@ -119,7 +119,7 @@ class Coverage:
         return 1 + int(np.flatnonzero(visible).max(initial=0))
 
     def suggest_captures(self) -> list[str]:
-        """Return what to capture next, a sentence each, the highest demand first."""
+        """Suggest what to capture next, a sentence each, the highest demand first."""
         captures = []
         for row, holes in enumerate(self.holes):
             for cells, sides in _group_holes(holes):
@@ -149,7 +149,7 @@ def measure_coverage(data: GroundMotion, demand: GroundMotion) -> Coverage:
 
 
 def _group_holes(holes: Array) -> list[tuple[list[int], str]]:
-    """Group holes (turns,) that lie beside each other: straight on, left, right, or both."""
+    """Group adjacent holes (turns,): straight on, left, right, or both."""
     middle = len(holes) // 2
     left, right = holes[middle + 1 :], holes[:middle][::-1]
     groups = [([middle], "")] if holes[middle] else []
@@ -252,7 +252,7 @@ def _format_histograms(tables: dict[str, dict[str, Any]]) -> list[str]:
 def suggest_captures(
     database: Database, settings: PerformerSettings, covered: Coverage
 ) -> list[str]:
-    """Return what to capture next: directions slower than the settings, and holes of the map."""
+    """Suggest what to capture next: directions slower than the settings, and holes of the map."""
     gaits = {"Walking": settings.walk}
     if settings.run != settings.walk:
         gaits["Running"] = settings.run

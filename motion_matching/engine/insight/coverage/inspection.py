@@ -1,4 +1,4 @@
-"""Inspect a database: what it holds and how it covers what its controller asks for."""
+"""Inspect a database: its content, and how it covers its controller's requests."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from . import coverage, slopes
 
 
 class Inspection(NamedTuple):
-    """What a database holds and lacks: as `text`, as JSON `data`, and as values to draw.
+    """Content and gaps of a database: as `text`, as JSON `data`, and as values to draw.
 
-    `tracks` (F, 3) are those of the simulation object that the database was compared with, and
-    `slopes` are lines about what it climbs.
+    `tracks` (F, 3) are of the simulation object compared with the database, and `slopes` are lines
+    about its climbs.
     """
 
     text: str
@@ -41,7 +41,7 @@ def inspect(
 ) -> Inspection:
     """Compare a database with the simulation object under settings with `changes`.
 
-    The object follows a `recorded` performance, whose own settings give way to the changes, or all
+    The object follows a `recorded` performance, whose settings the changes override, or all
     scripts. Raises SettingsError if settings or performance cannot be used.
     """
     settings = settings.with_changes(changes)

@@ -1,7 +1,7 @@
-"""Measure which slopes the data climbs at which gait and speed, and what is missing there.
+"""Measure which slopes the data climbs at which gait and speed, and what is missing.
 
 Slopes are those of the ground as searches see it: averaged over half a second, so that stairs are
-slopes, too. Speeds and turn rates are averaged over a second, as in the map of coverage.
+also slopes. Speeds and turn rates are averaged over a second, as in the map of coverage.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ _VERBS = {"walk": ("walks", "walks", "walking"), "run": ("runs", "runs", "runnin
 
 
 class Slope(NamedTuple):
-    """How long a gait goes `up` or `down` slopes of the class `steep` of EDGES, and how fast.
+    """Time and speeds of a gait `up` or `down` slopes of the class `steep` of EDGES.
 
-    `seconds`, of which it turns in `turning`; `speeds` are those in m/s of nine tenths of the time.
+    It turns in `turning` of its `seconds`; `speeds` in m/s span nine tenths of the time.
     """
 
     gait: str
@@ -47,7 +47,7 @@ def format_degrees(first: int, last: int) -> str:
 
 
 def measure_slopes(database: Database) -> list[Slope]:
-    """Return the slopes that the playable data climbs for a second or more, steeper ones last."""
+    """Return the slopes that the playable data climbs for at least a second, steepest last."""
     if not database.climbs.any():
         return []
     motion, rates = measure_database(database), database.climb_rates[database.playable]
@@ -76,9 +76,9 @@ def _measure_cell(gait: str, direction: str, steep: int, motion: GroundMotion, f
 def suggest_captures(
     found: Sequence[Slope], gaits: Iterable[str] = GAITS, rise: float = 0.0
 ) -> list[str]:
-    """Return what to capture on slopes for some gaits, a sentence each.
+    """Suggest what to capture on slopes for some gaits, a sentence each.
 
-    Without any slope in the data there is none, unless the scene's ground rises by `rise` metres.
+    Data without slopes gives none, unless the scene's ground rises by `rise` metres.
     """
     if not found:
         return [_tell_rise(rise)] if rise > 0.0 else []

@@ -1,6 +1,6 @@
-"""Strands: where motion leads within a second, from one point and facing one way, with its speed.
+"""Compute strands: paths of a second from one point and facing, with their speeds.
 
-Strands of the data beside those of a simulation object show the chance of good matches ("Code vs
+Comparing strands of the data and of a simulation object shows the chance of good matches ("Code vs
 Data Driven Displacement", section "Simulation Bone").
 """
 
@@ -29,12 +29,12 @@ class Strands(NamedTuple):
 
     @property
     def width(self) -> float:
-        """How far the farthest strand leads to a side, in metres."""
+        """Largest sideways distance of a strand in metres."""
         return float(np.abs(self.paths[..., 0]).max(initial=0.0))
 
     @property
     def reach(self) -> float:
-        """How far the farthest strand leads along either axis, in metres."""
+        """Largest distance of a strand along either axis in metres."""
         return float(np.abs(self.paths).max(initial=0.0))
 
 

@@ -1,3 +1,3 @@
-"""Frames as the search sees them, and performances watched tick by tick."""
+"""Inspect frames as the search sees them, and watch performances tick by tick."""
 
 __all__ = ("feature_strokes", "frame_inspector", "watching")

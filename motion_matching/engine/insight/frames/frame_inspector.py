@@ -56,9 +56,9 @@ class FeatureValue:
 class FrameCost:
     """The cost of a frame for a goal, in total and by feature, and its verdict.
 
-    `feet` is what of the total is for feet that stand elsewhere. `price` is what the jump there
-    costs the eye, in metre-seconds. Both are 0 for the frame itself. `terms` is what each cost term
-    adds to the total.
+    `feet` is the part of the total for feet that stand elsewhere. `price` is the visible cost of
+    the jump, in metre-seconds. Both are 0 for the frame itself. `terms` are the parts of the total
+    by cost term.
     """
 
     frame: int
@@ -74,9 +74,9 @@ class FrameCost:
 class FrameInspection:
     """A frame, the cost of playing on, the best other frames, and the `chosen` frame.
 
-    `exclusion` is the reason why the frame itself may not be entered, or an empty string. `flip` is
-    the least change of one weight with which another of these would be chosen, if there is one.
-    `terms` are the names of cost terms.
+    `exclusion` is the reason not to enter the frame itself, or an empty string. `flip` is the least
+    change of one weight that would choose another of these, if any. `terms` are the names of cost
+    terms.
     """
 
     frame: int
@@ -99,7 +99,7 @@ def predict_trajectory(
 ) -> list[TrajectoryPoint]:
     """Predict the trajectory from a frame at a desired velocity: forward and to the left, in m/s.
 
-    The character faces its desired direction, as when it is steered. Past points are the clip's.
+    The character faces its desired direction, as when it is steered. Past points are from the clip.
     """
     simulation = SimulationObject(settings)
     simulation.vx, simulation.vy, simulation.yaw_rate = database.root_motion[frame].tolist()
@@ -145,9 +145,9 @@ def inspect_frame(
 ) -> FrameInspection:
     """Inspect a search at a frame for a trajectory, the clip's own by default, and with tags.
 
-    Toes are shown at `feet` (L, 3), as the character sees them; by default where the frame has
-    them. Lists the `count` best other frames, one of those within a third of a second of each
-    other. To inspect many frames, or with cost terms, give the `method` that plays the database.
+    Toes are shown at `feet` (L, 3) in the character's frame, by default at the frame's own. Lists
+    the `count` best other frames, at least a third of a second apart. To inspect many frames, or
+    with cost terms, give the `method` that plays the database.
     """
     method = method or MotionMatching(database, settings)
     method.apply(settings)
@@ -183,10 +183,10 @@ def inspect_frame(
 
 @dataclass(frozen=True)
 class _FrameSearch:
-    """A search at a frame with requested tags: costs (N, features) of all frames and who wins.
+    """A search at a frame with requested tags: costs (N, features) of all frames, and the winner.
 
-    Without tags a `restriction` may leave frames out. `support` (N,) is what it costs to bring the
-    feet of the frame to those of others, and `terms` (N, terms) what cost terms of these names add.
+    Without tags a `restriction` may leave frames out. `support` (N,) is the cost of bringing the
+    feet of the frame to those of others, and `terms` (N, terms) are the costs of cost terms.
     """
 
     database: Database
@@ -229,7 +229,7 @@ class _FrameSearch:
         database, frame = self.database, self.frame
         excluded = np.any([frames for _, frames in self.exclusions], axis=0)
         if self._reason_to_leave and excluded.all():
-            # as the search does: stay in a short range, else better any motion than none
+            # as in the search: stay in a short range, else prefer any motion to none
             allowed = database.find_candidates(self.settings.end_guard)
             tagged = allowed & database.make_tag_mask(self.tags)
             if self.restriction:
@@ -245,7 +245,7 @@ class _FrameSearch:
         return best if best >= 0 else frame
 
     def _weigh_jumps(self, frames: Array) -> Array:
-        """Return what the prices of jumps to frames (K,) count."""
+        """Return the weighted prices of jumps to frames (K,)."""
         prices = measure_prices(self.database, self.settings, self.frame, frames.tolist())
         return self._weigh(1.0) * prices
 
@@ -254,7 +254,7 @@ class _FrameSearch:
 
     @cached_property
     def _chosen_price(self) -> float:
-        """What the price of the jump counts, if there is one."""
+        """The weighted price of the jump, if there is one."""
         if self.chosen == self.frame or not self.settings.price_weight:
             return 0.0
         price = measure_prices(self.database, self.settings, self.frame, [self.chosen])
@@ -262,7 +262,7 @@ class _FrameSearch:
 
     @cached_property
     def _reason_to_leave(self) -> str:
-        """Why the search does not play on, whatever it costs; an empty string if it may."""
+        """The reason why the search cannot play on at any cost; an empty string if it may."""
         successor = self.database.successors[self.frame]
         if successor < 0:
             return "it ends here"
@@ -283,7 +283,7 @@ class _FrameSearch:
         return sorted(selected, key=lambda k: self.costs[k])
 
     def find_flip(self, count: int) -> Flip | None:
-        """Return what would have another frame chosen, or playing on.
+        """Find the change of a weight that would choose another frame, or playing on.
 
         Where the price of jumps counts, only the `count` cheapest are considered.
         """
@@ -314,7 +314,7 @@ class _FrameSearch:
         return Costs(frames, self.by_feature[frames], totals)
 
     def measure_candidates(self, count: int) -> tuple[FrameCost, ...]:
-        """Return the cheapest other frames with what they cost."""
+        """Return the cheapest other frames with their costs."""
         frames = self.select_cheapest(count)
         prices = measure_prices(self.database, self.settings, self.frame, frames)
         return tuple(map(self.measure_cost, frames, prices.tolist()))
@@ -350,7 +350,7 @@ class _FrameSearch:
 
 
 def _take_smallest(costs: Array, count: int, *, bound: float = math.inf) -> tuple[Array, Array]:
-    """Return the frames (n,) of the smallest costs, best first, and these, without infinite."""
+    """Return the frames (n,) of the smallest finite costs, best first, and these costs."""
     count = min(count, len(costs))
     frames = np.argpartition(costs, count - 1)[:count]
     frames = frames[np.isfinite(costs[frames]) & (costs[frames] <= bound)]
@@ -361,9 +361,9 @@ def _take_smallest(costs: Array, count: int, *, bound: float = math.inf) -> tupl
 def measure_prices(
     database: Database, settings: PerformerSettings, frame: int, others: Sequence[int]
 ) -> Array:
-    """Return what jumps (J,) from a frame to others cost the eye, in metre-seconds.
+    """Return the visible cost of jumps (J,) from a frame to others, in metre-seconds.
 
-    As if nothing were left of an earlier jump.
+    Remainders of an earlier jump are ignored.
     """
 
     def get_state(k: int) -> tuple[Array, Array, Array]:
@@ -377,7 +377,7 @@ def measure_prices(
 
 
 def _find_exclusions(database: Database, settings: PerformerSettings) -> list[tuple[str, Array]]:
-    """Return why frames may not be entered: each reason with its frames (N,)."""
+    """Return the reasons not to enter frames, each with its frames (N,)."""
     start, end = database.find_guarded_frames(settings.end_guard)
     return [
         (NO_USE, ~database.playable),

@@ -84,7 +84,7 @@ class _GoalRecorder:
         return motion
 
     def _get_choice(self, motion: Motion) -> Choice | None:
-        """Return what a motion field chose from: while it idles, nothing but what it plays."""
+        """Return the options of a motion field; while it idles, only the played one."""
         if not hasattr(self._method, "decision"):
             return None
         decision: Any = self._method.decision

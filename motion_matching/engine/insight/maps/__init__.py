@@ -1,4 +1,4 @@
-"""Flat maps of poses and of the states of a field."""
+"""Draw flat maps of poses and of the states of a field."""
 
 from typing import TYPE_CHECKING
 

@@ -1,10 +1,10 @@
-"""Maps of a motion field's states: those that the field takes for alike lie near each other.
+"""Map a motion field's states, so that similar states of the field lie near each other.
 
-By spectral embedding of the graph of their nearest neighbours (Belkin and Niyogi, "Laplacian
-eigenmaps for dimensionality reduction and data representation"), with edges by the distance to the
-neighbours of both ends (Zelnik-Manor and Perona, "Self-tuning spectral clustering"). A gait is a
-ring. Notebook 003 draws the same vectors by UMAP, for which commands give `build_field_map` another
-way to embed them.
+Uses spectral embedding of the graph of nearest neighbours (Belkin and Niyogi, "Laplacian eigenmaps
+for dimensionality reduction and data representation"), with edges by the distance to the neighbours
+of both ends (Zelnik-Manor and Perona, "Self-tuning spectral clustering"). A gait is a ring.
+Notebook 003 draws the same vectors by UMAP, for which commands give `build_field_map` another way
+to embed them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .pose_map import fix_signs
 Array = np.ndarray
 GAITS = ("standing", "walking", "running")  # in the order of their numbers
 _SHIFT = 1e-3  # below the smallest eigenvalue, 0, so that the Laplacian can be inverted
-_GOLDEN = 0.5 * (5.0**0.5 - 1.0)  # of a turn of the hues between two clips, so that all differ
+_GOLDEN = 0.5 * (5.0**0.5 - 1.0)  # share of the hue circle between two clips, so that all differ
 _GAIT_COLOURS = np.array([[0.25, 0.35, 0.6], [0.2, 0.65, 0.5], [0.95, 0.6, 0.2]])
 
 
@@ -38,8 +38,8 @@ _GAIT_COLOURS = np.array([[0.25, 0.35, 0.6], [0.2, 0.65, 0.5], [0.95, 0.6, 0.2]]
 class FieldMap:
     """Positions (N, 3) of all frames of a database; the first two columns are the flat map.
 
-    `eigenvalues` (3,) tell how well the graph hangs together in each: near 0 for parts that hardly
-    do. A map by another `method` has none.
+    `eigenvalues` (3,) show how connected the graph is in each: near 0 for loosely connected parts.
+    A map by another `method` has none.
     """
 
     positions: Array
@@ -62,7 +62,7 @@ class FieldMap:
 
 @dataclass(frozen=True)
 class FieldSample:
-    """Some states of a field, evenly chosen, by which all frames of its database are placed.
+    """Evenly chosen states of a field, from which all frames of its database are placed.
 
     `features` (n, F) are those of the metric, `frames` (n,) the database's, `chains` (n,) the runs
     of states that follow each other.
@@ -75,7 +75,7 @@ class FieldSample:
     def place_all(self, positions: Array, database: Database) -> Array:
         """Return positions (N, d) of all frames: between the sampled ones (n, d) of their clip.
 
-        A frame of a clip without any is where the sampled frame next to it is.
+        A frame of a clip without samples has the position of the nearest sampled frame.
         """
         frames, count = self.frames, database.frame_count
         every, ranges = np.arange(count), database.range_of_frame
@@ -129,8 +129,8 @@ def build_graph(features: Array, neighbours: int = NUMBERS.neighbours) -> sparse
     """Return the graph (n, n) of states by features (n, F), three to a term, in one piece.
 
     A state has edges to its neighbours, with the weight exp(-d²/σσ') by the distances σ of both to
-    their last neighbour. Pieces without any are joined where they are nearest, by as weak edges as
-    there are.
+    their last neighbour. Unconnected pieces are joined where they are nearest, by edges as weak as
+    the weakest.
     """
     count = len(features)
     indices, distances = Neighbours(features).find_nearest(features, neighbours + 1)
@@ -145,7 +145,7 @@ def build_graph(features: Array, neighbours: int = NUMBERS.neighbours) -> sparse
 
 
 def _join_pieces(graph: sparse.csr_matrix, features: Array) -> sparse.csr_matrix:
-    """Return the graph with a weak edge from each piece to the nearest of those joined before."""
+    """Return the graph with a weak edge from each piece to the nearest piece joined before."""
     pieces, piece_of = csgraph.connected_components(graph, directed=False)
     if pieces < 2:
         return graph
@@ -156,7 +156,7 @@ def _join_pieces(graph: sparse.csr_matrix, features: Array) -> sparse.csr_matrix
     edges = []
     for piece in order[1:]:
         own = np.flatnonzero(piece_of == piece)
-        # the states of a piece lie together, so a few of them find the nearest of the others
+        # the states of a piece lie together, so a few suffice to find the nearest of the others
         some = sample_evenly(own, 64)
         nearest, distances = Neighbours(features, joined).find_nearest(features[some], 1)
         best = int(distances[:, 0].argmin())
@@ -179,7 +179,7 @@ def embed_graph(graph: sparse.csr_matrix, dimensions: int) -> tuple[Array, Array
         return positions, eigenvalues
     laplacian, roots = csgraph.laplacian(graph, normed=True, return_diag=True)
     if wanted + 1 < count:
-        start = np.cos(np.arange(count) ** 2.0)  # any vector, the same in each run
+        start = np.cos(np.arange(count) ** 2.0)  # an arbitrary vector, the same in each run
         values, vectors = sparse_linalg.eigsh(
             sparse.csc_matrix(laplacian), wanted + 1, sigma=-_SHIFT, which="LM", v0=start
         )

@@ -1,9 +1,9 @@
-"""Flat maps of poses: poses that the search takes for alike lie near each other.
+"""Draw flat maps of poses, with poses that the search finds similar near each other.
 
-By dissimilarity (notes on "Motion Matching - The Road to Next Gen Animation", section
+One is by dissimilarity (notes on "Motion Matching - The Road to Next Gen Animation", section
 "Multi-Dimensional Scaling"): the sum of the distances between corresponding vectors, reduced to two
 dimensions by classical scaling on landmarks (de Silva and Tenenbaum, "Sparse multidimensional
-scaling using landmark points"). By principal components: what classical scaling gives for plain
+scaling using landmark points"). The other is by principal components, equal to classical scaling of
 Euclidean distances.
 """
 
@@ -62,7 +62,7 @@ def compute_principal_map(points: Array) -> tuple[Array, float]:
 
 
 def fix_signs(columns: Array) -> Array:
-    """Return columns (N, 2) whose largest number is positive: eigenvectors come with any sign."""
+    """Make the largest number of columns (N, 2) positive: eigenvectors have an arbitrary sign."""
     largest = np.take_along_axis(columns, np.abs(columns).argmax(axis=0)[None], axis=0)
     return columns * np.where(largest < 0, -1.0, 1.0)
 
@@ -91,7 +91,7 @@ def compute_stress(positions: Array, distances: Array) -> float:
 class PoseMap:
     """Positions (N, 2) of all frames by dissimilarity (`mds`) and by principal components (`pca`).
 
-    With the `stress` of both, and the share of the variance that the principal components explain.
+    It has the `stress` of both, and the variance share explained by the principal components.
     """
 
     mds: Array

@@ -1,4 +1,4 @@
-"""Anatomical frames of bones that mean the same on two bodies."""
+"""Find anatomical frames of bones that mean the same on two bodies."""
 
 __all__ = (
     "end_frames",

@@ -1,11 +1,11 @@
-"""Frames of feet, toes and hands that mean the same on two bodies, from how each of them stands.
+"""Find frames of feet, toes and hands that mean the same on two bodies, from how each stands.
 
-They are found from joints alone, apart from how retargeting finds its own. A foot's Y leads from
-the ankle to the ball along the sole, and Z up from the sole. A toe has the frame of its foot. A
-hand's Y leads from the wrist to the knuckles and Z up from the back of the hand: between the
-knuckles where fingers are known, else as the hand is at rest once the arm is raised to the side by
-the shortest way. Of a rest pose that stands, the sole is level. Other bodies are looked at while
-they stand on a foot; one that never does shows where its insteps are, by its shins.
+They come from joints alone, independent of retargeting's own frames. A foot's Y leads from the
+ankle to the ball along the sole, and Z up from the sole. A toe has the frame of its foot. A hand's
+Y leads from the wrist to the knuckles and Z up from the back of the hand: between the knuckles
+where fingers are known, else as the hand is at rest once the arm is raised to the side by the
+shortest way. In a rest pose that stands, the sole is level. Other bodies are examined while they
+stand on a foot; if one never does, its shins show the insteps.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ UNSURE = NUMBERS.unsure
 class EndFrames:
     """Rotations (4,) by role from a bone's own frame to the shared one.
 
-    `palms` are those of hands whose knuckles are known. `unsure` are roles that may be `UNSURE`
+    `palms` are the frames of hands with known knuckles. `unsure` are roles that may be `UNSURE`
     degrees off.
     """
 
@@ -146,7 +146,7 @@ class _Stance:
 
 
 def _snap(up: np.ndarray) -> np.ndarray:
-    """Return the nearest axis of the skeleton's to a vector (3,), if that leans little from it."""
+    """Return the skeleton's axis nearest to a vector (3,), if that leans little from it."""
     up = quat.normalize_vectors(up)
     axis = int(np.argmax(np.abs(up)))
     return np.sign(up[axis]) * np.eye(3)[axis] if abs(up[axis]) >= NUMBERS.trunk_snap else up
@@ -158,7 +158,7 @@ def _find_way(positions: np.ndarray, start: int, end: int) -> np.ndarray:
 
 
 def find_top(roles: BodyRoles) -> int | None:
-    """Return the first bone of the head, or what is next to it."""
+    """Return the first bone of the head, or the one next to it."""
     for role in ("head", "neck", "spine"):
         if chain := roles.chains.get(role):
             return chain[0] if role == "head" else chain[-1]
@@ -214,7 +214,7 @@ def _find_moving_feet(
         if leg.side not in known:
             continue
         sole = known[leg.side]
-        # sides mirror each other, and the flatter one shows the sole: a heel may never come down
+        # sides mirror each other. The flatter one shows the sole: a heel may never come down
         slope = sole.slope
         if slopes and (not sole.flat or slope - min(slopes) > NUMBERS.flat_feet_uneven):
             slope = min(slopes)
@@ -278,10 +278,10 @@ class _LegsView:
 
 @dataclass(frozen=True)
 class _Sole:
-    """A foot's sole in the frame of its bone: its way to the ball, and which side is above (3,).
+    """A foot's sole in the frame of its bone: its way to the ball, and the upward direction (3,).
 
-    `slope` is by which angle the ball is below the ankle on a sole that is level. It is a guess if
-    the foot is never `flat`. `sureness` is from 0 to 1, of how the foot rolls.
+    `slope` is the angle of the ball below the ankle on a level sole. It is a guess if the foot is
+    never `flat`. `sureness` from 0 to 1 rates the roll of the foot.
     """
 
     ball: np.ndarray
@@ -292,7 +292,7 @@ class _Sole:
 
     @classmethod
     def from_views(cls, views: Sequence[_LegsView], leg: LimbBones) -> _Sole | None:
-        """Return the sole as clips show it, or None if it is unknown where the foot ends."""
+        """Return the sole as clips show it, or None if the end of the foot is unknown."""
         balls, ups, insteps = [], [], []
         for view in views:
             turn, flat = view.rotations[leg.end], view.flat[leg.side]

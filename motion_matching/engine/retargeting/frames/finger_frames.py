@@ -1,4 +1,4 @@
-"""Anatomical frames of fingers: Y along each bone, X the axis that it curls about."""
+"""Find anatomical frames of fingers: Y along each bone, X the axis that it curls about."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...maths.rotations import quat
 from ...skeleton.skeleton import Skeleton
 from .frame_axes import get_axis, make_frames
 
-_PHALANGES = 3  # of any finger; a thumb has two, and its metacarpal moves as one
+_PHALANGES = 3  # phalanges of a finger; a thumb has two, and its metacarpal moves like one
 
 
 def list_finger_roles(roles: BodyRoles, side: str) -> list[str]:
@@ -24,7 +24,7 @@ def list_finger_roles(roles: BodyRoles, side: str) -> list[str]:
 def count_palm_bones(skeleton: Skeleton, roles: BodyRoles, role: str) -> int:
     """Return how many bones of a finger lie in the palm, before its knuckle.
 
-    Only a fourth bone can: one that is longer than the way to it from the wrist.
+    Only the first of four bones can, if it is longer than the way to it from the wrist.
     """
     chain, hand = roles.chains[role], roles.chains.get(f"{role.split('_')[0]}_hand")
     if not hand or role.endswith("thumb") or len(chain) <= _PHALANGES:

@@ -1,4 +1,4 @@
-"""Rotations of anatomical frames: made from two directions, taken apart, and interpolated."""
+"""Make rotations of anatomical frames from two directions, take them apart, interpolate them."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ def slerp(a: np.ndarray, b: np.ndarray, share: float) -> np.ndarray:
 
 
 def lies_along_axis(way: np.ndarray) -> bool:
-    """Tell whether a `way` (3,) along a bone is one of the axes of its frame."""
+    """Return whether a `way` (3,) along a bone is one of the axes of its frame."""
     return bool(np.abs(quat.normalize_vectors(way)).max() > NUMBERS.drawn_along)
 
 
 def draw_hinge(hinge: np.ndarray, way: np.ndarray, sureness: float) -> np.ndarray:
-    """Return a hinge (3,) across a `way` (3,), nearer to an axis of its bone the less it is sure.
+    """Return a hinge (3,) across a `way` (3,), nearer to its bone's axis the less sure it is.
 
     Both are in the frame of the bone. Bones are drawn so that joints bend about their axes, unless
     none is near the hinge.
@@ -67,7 +67,7 @@ def draw_hinge(hinge: np.ndarray, way: np.ndarray, sureness: float) -> np.ndarra
 def draw_ankle(hinge: np.ndarray, way: np.ndarray, sureness: float) -> np.ndarray:
     """Return the axis (3,) across a foot that leads along a `way` (3,), given that of its soles.
 
-    It is that of the bone if they are the same: steps of a short clip are off by as much.
+    It is the bone's own axis if they are close: steps of a short clip are as far off.
     """
     across, axis = _find_nearest_axis(hinge, way)
     if lies_along_axis(way) and quat.normalize_vectors(across) @ axis > NUMBERS.same_axis:
@@ -79,8 +79,8 @@ def draw_limb_hinge(hinge: np.ndarray, way: np.ndarray) -> np.ndarray:
     """Return the axis (3,) of its bone that a knee or an elbow bends about.
 
     `way` (3,) leads along the bone, and `hinge` (3,) is the mean that motion shows, as long as the
-    sine of the bend. What motion shows depends on what the limb does, so it only tells which axis
-    is meant. It counts itself if the bone lies along none of its axes, or if it is far from all.
+    sine of the bend. Motion depends on what the limb does, so it only selects an axis. It is the
+    result itself if the bone lies along none of its axes, or if it is far from all.
     """
     across, axis = _find_nearest_axis(hinge, way)
     aside = float(np.linalg.norm(across - (across @ axis) * axis))
@@ -88,7 +88,7 @@ def draw_limb_hinge(hinge: np.ndarray, way: np.ndarray) -> np.ndarray:
 
 
 def _find_nearest_axis(hinge: np.ndarray, way: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the part of a hinge (3,) across a `way` (3,), and the axis (3,) next to that."""
+    """Return the part of a hinge (3,) across a `way` (3,), and the nearest axis (3,)."""
     along = quat.normalize_vectors(way)
     hinge = hinge - (hinge @ along) * along
     nearest = int(np.argmax(np.abs(hinge)))

@@ -1,7 +1,7 @@
-"""Poses that show how a body stands, turned to face -Y: its rest pose, or frames of its motion.
+"""Find poses in which a body stands, turned to face -Y: its rest pose, or frames of its motion.
 
 A rest pose is trusted only where it stands and is symmetric. Zero poses, with all bones along one
-axis, and frames of the motion that serve as rest in many files, are not.
+axis, are not trusted, nor are frames of motion that many files use as rest.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _CONTACTS = ContactSettings()
 class StandingPoses:
     """World rotations (F, B, 4) and positions (F, B, 3) that face -Y on a ground at zero.
 
-    `flat` weighs the frames (F,) by limb in which its foot stands flat; they sum up to 1. Feet
-    that are not in `grounded` never stand, so that all of their frames count. `durations` (F,) are
-    the seconds of frames. A body that never `stands` kneels, sits or lies.
+    `flat` are weights (F,) by limb of the frames in which its foot stands flat; they add up to 1.
+    Feet not in `grounded` never stand, so that all of their frames count. `durations` (F,) are the
+    seconds of frames. A body that never `stands` kneels, sits or lies.
     """
 
     rotations: np.ndarray
@@ -50,7 +50,7 @@ class StandingPoses:
 
 
 def find_planted(balls: np.ndarray, fps: float, leg: float, four_legged: bool) -> np.ndarray:
-    """Return when balls (F, L, 3) of feet rest, (F, L), whatever the length `leg` of the legs."""
+    """Return when (F, L) balls (F, L, 3) of feet rest, for legs of any length `leg`."""
     size = NUMBERS.animal_leg if four_legged else NUMBERS.person_leg
     lengths = np.full(balls.shape[1], size)
     return find_contacts(balls * (size / leg), fps, _CONTACTS, lengths)
@@ -64,9 +64,9 @@ def stand_at_rest(
     animal: bool,
     strict: bool = True,
 ) -> StandingPoses | None:
-    """Return the rest pose facing -Y, if a body stands so; turned upright if it lies as a whole.
+    """Return the rest pose facing -Y, if a body stands in it; turned upright if it lies.
 
-    It has to be symmetric if `strict`: steps are not alike on both sides, and bind poses are.
+    It has to be symmetric if `strict`, because bind poses are and steps are not.
     """
     rotations, positions = (part.astype(np.float64) for part in skeleton.compute_rest_world())
     legs = [limb for limb in limbs.values() if animal or limb.kind == "leg"]
@@ -114,7 +114,7 @@ def _face_ahead(left: np.ndarray, up: np.ndarray) -> np.ndarray:
 
 
 def _measure_asymmetry(positions: np.ndarray, limbs: Mapping[str, LimbBones], hips: int) -> float:
-    """Return how far joints (B, 3) on the left are from the mirror image of those on the right."""
+    """Return the distance of joints (B, 3) on the left from the mirror image of the right ones."""
     apart = []
     middle = np.mean([positions[limbs[leg].upper] for leg in LEGS], axis=0)
     for one, two in (LEGS, ARMS):
@@ -129,7 +129,7 @@ def _measure_asymmetry(positions: np.ndarray, limbs: Mapping[str, LimbBones], hi
 def sample_motion(
     clips: Sequence[Clip], limbs: Mapping[str, LimbBones], hips: int, leg: float, animal: bool
 ) -> StandingPoses | None:
-    """Return frames from the middles of clips that stand upright; None if there are no frames."""
+    """Return frames from the middles of clips that stand upright; None without frames."""
     chosen = [clip for clip in clips if clip.frame_count]
     chosen = chosen[:: max(1, len(chosen) // NUMBERS.neutral_clips)]
     share = max(2, NUMBERS.neutral_frames // max(1, len(chosen)))
@@ -180,7 +180,7 @@ def _sample_clips(
         joined.skeleton.parents,
     )
     turns = quat.inv(find_facing(positions, limbs))[:, None]
-    # hands of people stand on nothing, and those of animals are feet
+    # people do not stand on hands, and hands of animals are feet
     feet = [name for name, limb in limbs.items() if animal or limb.kind == "leg"]
     balls = np.stack([_find_ball(limbs[name], rotations, positions) for name in feet], axis=1)
     heights = positions[:, [limbs[name].end for name in feet], 2]
@@ -206,7 +206,7 @@ def _find_flat(
 ) -> np.ndarray:
     """Return when feet are flat (F, L), from their balls (F, L, 3) and heights of ankles (F, L).
 
-    `upright` tells below which shins (F, L) a foot can be: not where a body kneels on its insteps.
+    `upright` (F, L) marks shins that can have a flat foot below: not of a body kneeling on insteps.
     """
     flat = find_planted(balls, clip.fps, leg, animal)
     for down, height, possible in zip(flat.T, heights.T, upright.T, strict=True):
@@ -219,7 +219,7 @@ def _find_flat(
 
 
 def _find_low(frames: np.ndarray, heights: np.ndarray) -> np.ndarray:
-    """Return in which of some frames (F,) an ankle is as low as in the lowest of them."""
+    """Return the frames (F,) in which an ankle is about as low as in the lowest."""
     if not frames.any():
         return frames
     return frames & (heights <= np.percentile(heights[frames], NUMBERS.flat_ankles))

@@ -1,4 +1,4 @@
-"""Poses of some bones of a skeleton in the world; all others keep their rest in their parents."""
+"""Pose some bones of a skeleton in the world; all others keep their rest in their parents."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ...skeleton.skeleton import Skeleton
 
 @dataclass(frozen=True)
 class Link:
-    """How a bone hangs on the nearest posed bone above, `anchor` (-1: on the world).
+    """Attachment of a bone to the nearest posed bone above, `anchor` (-1: the world).
 
     `above` (4,) is the rotation of its parent and `place` (3,) where its head rests, both in the
     anchor's frame.
@@ -45,7 +45,7 @@ def _find_link(skeleton: Skeleton, bone: int, posed: set[int]) -> Link:
 
 
 class PartialPose:
-    """World rotations (F, 4) of posed bones, and world positions (F, 3) of those that are placed.
+    """World rotations (F, 4) of posed bones, and world positions (F, 3) of placed bones.
 
     `shifts` (F, 3) move bones in the world away from where they rest in their parents.
     """

@@ -1,8 +1,8 @@
-"""How soles lie in the frames of feet, on bodies whose rest pose does not show it.
+"""Find soles in the frames of feet, on bodies whose rest pose does not show them.
 
-A foot that stands flat shows it best. One that is never flat, as on tiptoe or while the body kneels
-and crawls, is taken to mirror the other one, or to have the height of usual feet. Knees tell to
-which sides it points, as ankles hardly turn otherwise.
+A foot that stands flat shows its sole best. A foot that is never flat, as on tiptoe or in kneeling
+and crawling, is assumed to mirror the other one, or to have a usual height. Knees show its
+direction, because ankles hardly turn sideways.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SURE = NUMBERS.sure_of_foot
 class Sole:
     """The way up (3,) from a sole in the frame of its foot, and whether it was `seen` flat.
 
-    A foot that was not may be `planted` all the same, on its toes.
+    A foot that was not may still be `planted` on its toes.
     """
 
     up: np.ndarray
@@ -34,7 +34,7 @@ class Sole:
     planted: bool
 
     def measure_slope(self, way: np.ndarray) -> float:
-        """Return by which angle the ball is below the ankle, which its `way` (3,) comes from."""
+        """Return the angle of the ball below the ankle, from which its `way` (3,) leads."""
         return float(np.arcsin(np.clip(-self.up @ quat.normalize_vectors(way), -1.0, 1.0)))
 
     def find_toe(
@@ -45,7 +45,7 @@ class Sole:
         name: str,
         frame: np.ndarray,
     ) -> np.ndarray:
-        """Return C (4,) of the toe of a foot that was not seen flat, whose own is `frame` (4,)."""
+        """Return C (4,) of the toe of a foot not seen flat, given the foot's `frame` (4,)."""
         assert limb.toe is not None
         foot = quat.mul(poses.rotations[:, limb.end], frame)
         if self.planted:  # its toes are flat
@@ -109,7 +109,7 @@ def _find_usual_slope(way: np.ndarray, leg: float) -> float:
 
 
 def _tilt_sole(way: np.ndarray, across: np.ndarray, slope: float) -> np.ndarray:
-    """Return the way up (3,) from a sole to which a ball lies at a `slope` below its ankle."""
+    """Return the way up (3,) from a sole with the ball at a `slope` below the ankle."""
     along = quat.normalize_vectors(way)
     above = quat.normalize_vectors(np.cross(across, along))
     return np.cos(slope) * above - np.sin(slope) * along

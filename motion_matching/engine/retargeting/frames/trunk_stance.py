@@ -1,8 +1,8 @@
-"""How the bones of a trunk are turned while the body stands upright and faces -Y.
+"""Find the rotations of a trunk's bones in a body that stands upright and faces -Y.
 
-Motion in which the body stands for long shows it. Otherwise a rest pose of a straight trunk does,
-as that of files whose bones all rest along one axis: of the head, as people look down or up for
-seconds, and of the whole trunk where the body only kneels, sits or crawls.
+Motion in which the body stands for long shows them. Otherwise a straight rest pose does, such as
+that of files with all bones along one axis: for the head, because people look down or up for
+seconds, and for the whole trunk if the body only kneels, sits or crawls.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _straighten(
     roles: BodyRoles,
     limbs: Mapping[str, LimbBones],
 ) -> None:
-    """Turn bones as a straight rest pose has them, where standing for long does not tell."""
+    """Turn bones as in a straight rest pose, unless the body stands for long."""
     chains, share = roles.chains, 0.0
     bones: Sequence[int] = chains.get("head", ())
     if poses.stands:
@@ -131,7 +131,7 @@ def _find_straight_rest(
 ) -> dict[int, np.ndarray]:
     """Return the world rotations (4,) of the trunk at rest, turned upright, if that is straight.
 
-    In line, a chain may point to any side: hips and chest say to which, as they are `held` (4,).
+    A chain in line may face any side: hips and chest, `held` (4,), decide.
     """
     rotations, points = (part.astype(np.float64) for part in skeleton.compute_rest_world())
     trunk = [bone for role in _TRUNK for bone in roles.chains.get(role, ())]

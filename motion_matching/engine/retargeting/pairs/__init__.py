@@ -1,3 +1,3 @@
-"""Pairs of bones of two bodies, found and set by hand."""
+"""Pair the bones of two bodies, automatically and by hand."""
 
 __all__ = ("bone_mapping", "mapping_preset")

@@ -12,7 +12,7 @@ from ...motion.clip import Clip
 from ...skeleton.skeleton import Skeleton
 from ..numbers import NUMBERS
 
-# parts without which no body can be carried over
+# parts that retargeting requires
 NEEDED = ("hips", *(f"{side}_{part}" for side in ("left", "right") for part in ("thigh", "shin")))
 LEAST_CONFIDENCE = NUMBERS.least_confidence
 
@@ -32,9 +32,9 @@ class BonePair:
 
 @dataclass(frozen=True)
 class BoneMapping:
-    """Pairs for all roles of the source, in the order of the body.
+    """Pairs of all roles of the source, in the order of the body.
 
-    `problems` are sentences about bones that make no body.
+    `problems` are sentences about bones that do not form a body.
     """
 
     pairs: tuple[BonePair, ...]
@@ -44,27 +44,27 @@ class BoneMapping:
 
     @property
     def mapped_count(self) -> int:
-        """The number of the source's parts that the target has too."""
+        """The number of the source's parts that the target also has."""
         return sum(bool(pair.source and pair.target) for pair in self.pairs)
 
     @property
     def total(self) -> int:
-        """The number of the source's parts, with those that it should have."""
+        """The number of the source's parts, including parts that it should have."""
         return len(self.pairs)
 
     @property
     def doubtful(self) -> tuple[str, ...]:
-        """The needed roles that are missing, or were found with little confidence."""
+        """Required roles that are missing, or were found with little confidence."""
         sure = {pair.role: pair.confidence for pair in self.pairs if pair.source and pair.target}
         return tuple(role for role in NEEDED if sure.get(role, 0.0) < LEAST_CONFIDENCE)
 
     @property
     def needs_help(self) -> bool:
-        """Whether hips or a leg are missing or doubtful, or bones make no body."""
+        """Whether hips or a leg are missing or doubtful, or bones do not form a body."""
         return bool(self.doubtful or self.problems)
 
     def to_json(self) -> str:
-        """Return the mapping as JSON text that is the same for the same mapping."""
+        """Return the mapping as JSON text, equal for equal mappings."""
         pairs: list[dict[str, Any]] = [
             {
                 "role": pair.role,
@@ -109,7 +109,7 @@ def pair_roles(
 ) -> BoneMapping:
     """Pair the bones of two skeletons whose roles are known.
 
-    `plans` tell what is wrong with the source and the target, which sentences call by `names`.
+    `plans` list the faults of the source and the target; sentences use `names` for both.
     """
     pairs = []
     for role in BODY_ROLES:

@@ -1,4 +1,4 @@
-"""Save and load what users set by hand in a mapping of bones, as a JSON file to share."""
+"""Save and load the manual entries of a bone mapping, as a JSON file to share."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class MappingPreset:
     def from_roles(
         cls, source: tuple[Skeleton, BodyRoles], target: tuple[Skeleton, BodyRoles]
     ) -> MappingPreset:
-        """Return all bones of the roles of a source and a target, whoever found them.
+        """Return all bones of the roles of a source and a target, found or set by hand.
 
-        A part that only one of them has is '' for the other, so that none is found for it.
+        A part that only one of them has is '' for the other, so that no bone is found for it.
         """
         missing = dict.fromkeys({*source[1].chains, *target[1].chains}, "")
         names = [{**missing, **roles.to_names(skeleton)} for skeleton, roles in (source, target)]

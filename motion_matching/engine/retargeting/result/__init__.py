@@ -1,3 +1,3 @@
-"""What retargeted motion became, measured and judged."""
+"""Measure and judge retargeted motion."""
 
 __all__ = ("report", "result_check", "result_measure")

@@ -29,9 +29,9 @@ def measure_retargeted(
     'slide' and 'source_slide': mean speed in cm/s of the balls of planted feet, the source's scaled
     by the length of the legs. 'height': mean distance of planted balls from the height they stand
     at. 'hips': ratio of the heights of the hips above flat ankles. 'legs' and 'legs_p95': error of
-    the directions of the segments of legs, 'torso' of the way from hips to shoulders.
-    'against': frames in which a knee or elbow is bent to the other side than the source's. 'jump':
-    by how much more than the source's such a side turns between two frames, at most.
+    the directions of the segments of legs, 'torso' of the way from hips to shoulders. 'against':
+    frames in which a knee or elbow is bent to the other side than the source's. 'jump': largest
+    turn of such a side between two frames, less the source's.
     """
     ours, theirs = _BodyMotion(source, source_clip), _BodyMotion(target, target_clip)
     size = compute_size(source, target)
@@ -130,7 +130,7 @@ def _measure_angle(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _measure_torso(ours: _BodyMotion, theirs: _BodyMotion) -> float:
-    """Return the mean angle in degrees between torsos, but for how they differ when standing."""
+    """Return the mean angle in degrees between torsos, less their difference when standing."""
     (way, stance), (other, standing) = (
         (body.find_shoulders(), body.anatomy.shoulders) for body in (ours, theirs)
     )
@@ -148,7 +148,7 @@ def _measure_torso(ours: _BodyMotion, theirs: _BodyMotion) -> float:
 
 
 def _measure_hinges(ours: _BodyMotion, theirs: _BodyMotion, names: list[str]) -> tuple[int, float]:
-    """Return in how many frames hinges are bent against the source's, and their most new jump."""
+    """Return the count of hinges bent against the source's, over frames, and their largest jump."""
     against, jump = 0, 0.0
     for name in names:
         axes = [_find_hinge(body, name) for body in (ours, theirs)]

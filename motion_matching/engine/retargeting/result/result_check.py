@@ -1,9 +1,9 @@
-"""Judge what retargeted motion became: which parts are off the source's, and which bones are torn.
+"""Judge retargeted motion: find parts that are off the source's, and torn bones.
 
 A part is wrong if the median of its error over all frames, or its 95th percentile, is beyond the
-limit. Retargeting gives most parts the direction of their source's, so that both have one limit.
-Legs and the pitch of feet are changed so that feet stay where they stand: their 95th percentile may
-be a multiple of the limit. What settings change on purpose is left out.
+limit. Retargeting gives most parts the direction of their source's, so one limit applies to both.
+Legs and the pitch of feet change to keep feet in place: their 95th percentile may be a multiple of
+the limit. Deliberate changes by settings are left out.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ _SPREAD_TURN = "pitch"
 
 
 class Figure(NamedTuple):
-    """How far a part is off in degrees: the median and the 95th percentile over frames.
+    """Error of a part in degrees: the median and the 95th percentile over frames.
 
-    `frame` counts from the start of the clip and is the worst. `limit` is of the median, `most` of
-    the percentile.
+    `frame` is the worst, counted from the start of the clip. `limit` applies to the median, `most`
+    to the percentile.
     """
 
     role: str
@@ -44,12 +44,12 @@ class Figure(NamedTuple):
 
     @property
     def excess(self) -> float:
-        """How many times its limit it is off; above 1 it is wrong."""
+        """The error as a multiple of its limit; above 1 it is wrong."""
         return max(self.median / self.limit, self.p95 / self.most)
 
 
 class Tear(NamedTuple):
-    """A bone that is away from where it rests in its parent: by metres, at most in a frame."""
+    """A bone away from its rest in its parent: by metres, at most in a frame."""
 
     bone: str
     parent: str
@@ -60,7 +60,7 @@ class Tear(NamedTuple):
 
 @dataclass(frozen=True)
 class ResultCheck:
-    """What became of a clip: figures of all parts, and the bone that is torn most, if any is."""
+    """Result of a clip: figures of all parts, and the most torn bone, if any."""
 
     clip: str
     figures: tuple[Figure, ...]
@@ -72,7 +72,7 @@ class ResultCheck:
 
     @property
     def wrong(self) -> list[Figure]:
-        """The figures beyond their limits: the trunk's first, those of what it carries last."""
+        """The figures beyond their limits, from the trunk to the parts that it carries."""
         found = [figure for figure in self.figures if figure.excess > 1.0]
         roles = {figure.role for figure in found}
         carried = {below for role in roles for below in _list_turned(role) if below != role}
@@ -84,30 +84,30 @@ class ResultCheck:
 
     @property
     def excess(self) -> float:
-        """How many times its limit what is most wrong is off."""
+        """The largest error as a multiple of its limit."""
         torn = self.tear.distance / (NUMBERS.torn * self.tear.length) if self.tear else 0.0
         return max(torn, *(figure.excess for figure in self.figures), 0.0)
 
     @property
     def frame(self) -> int:
-        """The frame, from the start of the clip, in which what is most wrong shows most."""
+        """The worst frame of the largest error, from the start of the clip."""
         if self.tear:
             return self.tear.frame
         return self.wrong[0].frame if self.wrong else 0
 
     @property
     def role(self) -> str:
-        """The part that is most wrong, "" if a bone is torn or all is right."""
+        """The part with the largest error, "" if a bone is torn or all is right."""
         return "" if self.tear or not self.wrong else self.wrong[0].role
 
     def count_frames(self, frames: np.ndarray) -> ResultCheck:
-        """Return it with the frames (F,) of the whole clip that its own stand for."""
+        """Return it with frames counted by those (F,) of the whole clip that its own stand for."""
         figures = tuple(f._replace(frame=int(frames[f.frame])) for f in self.figures)
         tear = self.tear and self.tear._replace(frame=int(frames[self.tear.frame]))
         return replace(self, figures=figures, tear=tear)
 
     def describe(self) -> str:
-        """Say in a sentence without an end what is wrong: the clip, the part and the figure."""
+        """Describe the fault in an unfinished sentence: the clip, the part and the figure."""
         if self.tear:
             tear = self.tear
             return (
@@ -144,7 +144,7 @@ def check_result(
     stray: float = 0.0,
     stretches: bool = False,
 ) -> ResultCheck:
-    """Compare a result with its source, both as they are seen, with equal frames.
+    """Compare a result with its source, both as seen, frame by frame.
 
     Bones may `stray` some metres from where they should be; those of control rigs may stretch.
     """
@@ -161,7 +161,7 @@ def _judge_all(errors: Sequence[Error], four_legged: bool, stray: float) -> list
     """Return the figures of errors with equal frames, all sorted at once: most clips are short."""
     degrees = np.array([error.degrees for error in errors])
     counts = (~np.isnan(degrees)).sum(axis=1)
-    ordered = np.sort(degrees, axis=1)  # what is not compared comes last
+    ordered = np.sort(degrees, axis=1)  # NaN, for parts not compared, sorts last
     rows = np.arange(len(errors))
     medians, most = (
         ordered[rows, np.rint(share * (counts - 1)).astype(int)] for share in (0.5, 0.95)
@@ -178,7 +178,7 @@ def _judge_all(errors: Sequence[Error], four_legged: bool, stray: float) -> list
 
 
 def _find_limit(error: Error, four_legged: bool) -> tuple[float, float]:
-    """Return the limit in degrees, and how many times that the 95th percentile may be."""
+    """Return the limit in degrees, and the allowed multiple for the 95th percentile."""
     part = error.role.removeprefix("left_").removeprefix("right_")
     unsure = UNSURE if error.is_unsure else 0.0
     if part in FINGERS:
@@ -197,7 +197,7 @@ def _find_limit(error: Error, four_legged: bool) -> tuple[float, float]:
     return NUMBERS.limb_limit, NUMBERS.spread if part in _LEGS else 1.0
 
 
-# what settings change on purpose
+# deliberate changes by settings
 
 _BELOW: Mapping[str, tuple[str, ...]] = {
     "collar": ("upper_arm", "forearm", "hand", "fore_toe", *FINGERS),
@@ -211,7 +211,7 @@ _BELOW: Mapping[str, tuple[str, ...]] = {
 
 
 def _list_changed(settings: RetargetSettings) -> set[str]:
-    """Return the roles whose directions are not meant to be the source's."""
+    """Return the roles that settings turn away from the source's directions."""
     changed = {role for given in settings.offsets for role in _list_turned(given)}
     if settings.hand_ik:
         changed |= set(_both_sides("upper_arm", "forearm"))
@@ -221,7 +221,7 @@ def _list_changed(settings: RetargetSettings) -> set[str]:
 
 
 def _list_turned(role: str) -> Iterator[str]:
-    """Yield a role that is turned, and all that follow it."""
+    """Yield a turned role, and all that follow it."""
     yield role
     side, _, part = role.partition("_")
     if side in SIDES:
@@ -245,12 +245,11 @@ def _both_sides(*parts: str) -> Iterator[str]:
 def find_tear(
     body: SeenBody, clip: Clip, most: float = NUMBERS.torn, *, legs_only: bool = False
 ) -> Tear | None:
-    """Return the bone that is farthest from where it rests in its parent, if one is too far.
+    """Return the bone farthest from its rest in its parent, if one is too far.
 
-    `most` is the share of its length that it may be away.
-    A bone may go where it likes if it carries the whole body. That is so if what hangs on the
-    bones above beside it is no part of a body: neither has a role nor is a branch of some
-    bones in a line, in other places than the bones below.
+    `most` is the allowed distance as a share of its length. A bone may move freely if it carries
+    the whole body, so that nothing else on the bones above is part of a body: has a role, or is a
+    branch of some bones in a line, in other places than the bones below.
     """
     skeleton = body.skeleton
     below = np.flatnonzero(skeleton.parents >= 0)
@@ -258,7 +257,7 @@ def find_tear(
         return None
     lengths = np.linalg.norm(skeleton.rest_positions[below], axis=-1)
     lengths = np.maximum(lengths.astype(np.float64), NUMBERS.shortest_bone * body.leg)
-    # files may rest elsewhere than where their bones move
+    # files may rest away from where their bones move
     places = skeleton.rest_positions, body.usual_positions
     away = np.min([np.linalg.norm(clip.positions[:, below] - p[below], axis=-1) for p in places], 0)
     shares = away.max(axis=0) / lengths
@@ -280,7 +279,7 @@ def find_tear(
 
 
 def _carries_body(body: SeenBody, bone: int) -> bool:
-    """Return whether nothing of a body is beside the bones below a bone."""
+    """Return whether no part of a body lies beside the bones above and below a bone."""
     skeleton = body.skeleton
     above, inside = skeleton.get_ancestors(bone), [bone, *skeleton.get_descendants(bone)]
     outside = set(range(skeleton.bone_count)) - {*above, *inside}
@@ -291,7 +290,7 @@ def _carries_body(body: SeenBody, bone: int) -> bool:
 
 
 def _find_longest(body: SeenBody, bones: Collection[int], others: Sequence[int]) -> int:
-    """Return how many bones lie in the longest line of some that are not where others are."""
+    """Return the number of bones in the longest line, without those in the places of others."""
     skeleton = body.skeleton
     places = skeleton.compute_rest_world()[1].astype(np.float64)
     longest = dict.fromkeys(range(skeleton.bone_count), 0)

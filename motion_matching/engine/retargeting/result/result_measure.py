@@ -1,8 +1,8 @@
 """Measure a body's motion beside the motion that it was retargeted from, by joints in the world.
 
-Both are given as they are seen: no step, constant or plan of retargeting is used, only which bone
-is which part. Directions are those between joints; feet, toes and hands are compared in the shared
-frames of `end_frames`.
+Both are measured as seen: no step, constant or plan of retargeting is used, only the roles of
+bones. Directions are those between joints; feet, toes and hands are compared in the shared frames
+of `end_frames`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from ..frames.neutral_pose import UP
 from ..frames.partial_pose import WorldMotion
 from ..numbers import NUMBERS
 
-_PHALANGES = 3  # segments of a finger from its knuckle; what follows is its tip
+_PHALANGES = 3  # segments of a finger from its knuckle; the rest is its tip
 _ENDS = ("foot", "toe", "hand", "fore_toe")
 _TURNS = ("pitch", "roll", "yaw")  # about X, Y and Z of the shared frames
 
@@ -39,9 +39,9 @@ class BonePoint(NamedTuple):
 
 
 class Error(NamedTuple):
-    """By how many degrees (F,) a part that is `length` metres long is off; NaN where it may be.
+    """Error in degrees (F,) of a part that is `length` metres long; NaN where it is allowed.
 
-    `is_unsure` tells that the shared frames of this part may be `UNSURE` degrees off themselves.
+    `is_unsure` means that the shared frames of this part may be `UNSURE` degrees off themselves.
     """
 
     role: str
@@ -64,7 +64,7 @@ class SeenBody:
     def from_clips(
         cls, skeleton: Skeleton, roles: BodyRoles, clips: Sequence[Clip] = ()
     ) -> SeenBody:
-        """Look at a body at rest, and in clips if its rest is not a pose that it stands in.
+        """Examine a body at rest, and in clips if its rest pose does not stand.
 
         Raises RigError if a part of a leg is missing.
         """
@@ -73,7 +73,7 @@ class SeenBody:
 
     @cached_property
     def usual_positions(self) -> np.ndarray:
-        """Where bones mostly lie in their parents (B, 3) in its clips, at rest without any."""
+        """Usual places (B, 3) of bones in their parents in its clips, at rest without clips."""
         clips = [clip for clip in self.clips if clip.frame_count]
         if not clips:
             return self.skeleton.rest_positions
@@ -135,14 +135,14 @@ class SeenBody:
 
     @cached_property
     def top(self) -> int | None:
-        """The first bone of the head, or what is next to it."""
+        """The first bone of the head, or the one next to it."""
         return find_top(self.roles)
 
 
 def measure_result(
     source: SeenBody, target: SeenBody, source_clip: Clip, target_clip: Clip
 ) -> list[Error]:
-    """Return by how much each part of a clip is off the source's in every frame.
+    """Return the error of each part of a clip against the source's in every frame.
 
     Both clips have the same frames. The kinds are 'lean' (of the ways from the hip joints to
     shoulders and head), 'facing' (of the line between the hip joints), 'direction' (of segments of
@@ -226,7 +226,7 @@ def _measure_trunk(ours: _SeenMotion, theirs: _SeenMotion) -> Iterator[Error]:
 
 
 def _level_trunk(way: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Return the trunk (F, 3) of another animal as if it stood as steeply as that of the first."""
+    """Return the trunk (F, 3) of another animal, turned to stand as steeply as the first's."""
     steep = [np.arctan2(w[:, 2], np.linalg.norm(w[:, :2], axis=-1)) for w in (way, other)]
     shift = float(np.median(steep[0] - steep[1])) if len(way) else 0.0
     rise = np.full(len(way), np.clip(shift, -NUMBERS.most_tilt, NUMBERS.most_tilt))
@@ -246,7 +246,7 @@ def _measure_limbs(ours: _SeenMotion, theirs: _SeenMotion) -> Iterator[Error]:
 
 
 def _find_forced_bends(ours: _SeenMotion, theirs: _SeenMotion) -> dict[str, np.ndarray]:
-    """Return by how many degrees (F,) thighs and shins are off, by role, as legs differ in length.
+    """Return errors in degrees (F,) of thighs and shins by role that lengths of legs cause.
 
     Hips and ankles are where the source's are, scaled, so that a leg that is longer for its body
     than the source's bends more.
@@ -280,7 +280,7 @@ def _find_corners(lengths: np.ndarray, distance: np.ndarray) -> list[np.ndarray]
 
 
 def _measure_fingers(ours: _SeenMotion, theirs: _SeenMotion) -> Iterator[Error]:
-    """Yield the errors of the segments of fingers, or of what other numbers of bones share."""
+    """Yield the errors of the segments of fingers, or of halves if numbers of bones differ."""
     for role in (role for role in ours.body.fingers if role in theirs.body.fingers):
         pair = ours.body.fingers[role], theirs.body.fingers[role]
         counts = [len({joint.bone for joint in joints[:_PHALANGES]}) for joints in pair]
@@ -300,8 +300,8 @@ def _halve_finger(joints: Sequence[BonePoint]) -> list[tuple[BonePoint, BonePoin
 def _measure_ends(ours: _SeenMotion, theirs: _SeenMotion) -> Iterator[Error]:
     """Yield the errors of feet, toes and hands about the axes of their shared frames.
 
-    Lines of knuckles differ in how far palms are turned. Where a rest pose shows no hands, the
-    'turn' that stays all the time is apart from what they do, and so is it without shared frames.
+    Lines of knuckles differ in how far palms are turned. Where a rest pose shows no hands, or
+    without shared frames, the constant part of 'turn' is separate from their motion.
     """
     ends = ours.body.ends, theirs.body.ends
     length = NUMBERS.end_length * theirs.body.leg
@@ -334,9 +334,9 @@ def _have_other_feet(ours: SeenBody, theirs: SeenBody, role: str) -> bool:
 def _find_shared(
     role: str, ours: EndFrames, theirs: EndFrames
 ) -> tuple[tuple[np.ndarray, np.ndarray] | None, bool]:
-    """Return the frames of an end that both bodies have, and whether they tell how it is turned.
+    """Return the frames of an end that both bodies have, and whether they show its rotation.
 
-    Those of palms do not, which serve where no rest pose shows both hands.
+    Palms serve where no rest pose shows both hands; they do not show it.
     """
     if role in ours.frames and role in theirs.frames:
         return (ours.frames[role], theirs.frames[role]), True

@@ -1,4 +1,4 @@
-"""Kinds of features, each in one place: its words, its values, its query and its strokes."""
+"""Define kinds of features, each in one place: its words, values, query and strokes."""
 
 from ....errors import SettingsError
 from . import base, bones, fades, paths

@@ -1,4 +1,4 @@
-"""What every kind of feature says of itself: its words, its values and its strokes."""
+"""Base of all kinds of features: their words, values and strokes."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _ROLES = ("left_foot", "right_foot", "hips", "head", "left_toe", "right_toe")
 
 
 class FeatureKind(ABC):
-    """A kind of feature, with all that the extension knows of it.
+    """A kind of feature, with all that the extension needs.
 
-    Files store `name`, and Blender files `number`: they never change. `label` and `help` are the
-    words of the panel and of the manual, `icon` is one of Blender's. `axes` are the choices, the
-    first is the default. `is_of_pose` and `is_of_moving_pose` say whether a pose to start from
-    tells it: any pose, or only one with velocities.
+    Files store `name`, and Blender files store `number`, so both never change. `label` and `help`
+    are the words of the panel and of the manual, `icon` is one of Blender's. `axes` are the
+    choices, with the default first. `is_of_pose` and `is_of_moving_pose` say whether a starting
+    pose defines it: any pose, or only one with velocities.
     """
 
     name: ClassVar[str]
@@ -38,11 +38,11 @@ class FeatureKind(ABC):
     number: ClassVar[int]
     axes: ClassVar[tuple[str, ...]]
     is_path = False
-    is_number = False  # one number, instead of the three directions
-    has_times = True  # or is of a jump now
-    longest_fade = 0.0  # seconds, of a kind that depends on how long jumps fade
-    usual_bones: ClassVar[tuple[str, ...]] = _ROLES  # the first that is missing is added
-    stroke = ""  # what it is drawn as: a 'position', 'velocity' or 'direction', otherwise nothing
+    is_number = False  # one number instead of three directions
+    has_times = True  # or belongs to a jump now
+    longest_fade = 0.0  # seconds, for kinds that depend on the fade of jumps
+    usual_bones: ClassVar[tuple[str, ...]] = _ROLES  # the first missing one is added
+    stroke = ""  # drawn as a 'position', 'velocity' or 'direction', otherwise not at all
     is_of_pose = False
     is_of_moving_pose = False
 
@@ -55,11 +55,11 @@ class FeatureKind(ABC):
         return 0.0
 
     def find_place(self, value: Array, feature: Feature) -> Array:
-        """Return the place (3,) that a value is drawn at, if it is drawn as a position."""
+        """Return the place (3,) of a value in drawings, if it is drawn as a position."""
         return value
 
     def make_strokes(self, feature: Feature, value: Array, position: Array) -> list[Stroke]:
-        """Return how to draw a value (3,), from the place (3,) of its bone or on the path."""
+        """Return the strokes of a value (3,) from the place (3,) of its bone or on the path."""
         if self.stroke == "position":
             centre = position.copy()
             centre[feature.columns] = self.find_place(value, feature)[feature.columns]
@@ -93,7 +93,7 @@ class PathKind(FeatureKind):
     def compute_at(self, table: MotionTable, time: float, beyond: str) -> Array:
         """Return the values (N, 2) on the ground, or (N, 1), at `time` seconds from each frame.
 
-        See `sample_track` of `beyond`.
+        See `sample_track` for `beyond`.
         """
 
     def compute(self, motion: FeatureMotion, feature: Feature) -> Array:
@@ -106,9 +106,9 @@ class PathKind(FeatureKind):
 
     @abstractmethod
     def read_goal(self, point: TrajectoryPoint) -> tuple[float, float]:
-        """Return the values of a query at a point of the goal; a number comes first."""
+        """Return the values of a query at a point of the goal; a single number is first."""
 
     def measure_least_deviation(self, raw: Array, times: Sequence[float]) -> float:
-        """Return by how much the sway of hips moves the ends of a trajectory's vectors."""
+        """Return how far the sway of hips moves the ends of a trajectory's vectors."""
         squares = np.square(raw, dtype=np.float64).sum(axis=0) / len(times)
         return float(NUMBERS.sway * np.sqrt(squares.mean()))

@@ -1,4 +1,4 @@
-"""Features of single bones, in the frame of the character at that time."""
+"""Compute features of single bones, in the frame of the character at that time."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ class BoneVelocity(BoneKind):
 class BoneDirection(BoneKind):
     """The unit vector in which a bone faces, seen from the character.
 
-    A bone faces along that of its own directions which points ahead in the mean of all frames: a
-    head where it looks, a foot where its toes point, hips as the body is turned. So it does not
-    matter which axes the bones of a skeleton have. One that has no such direction, as it turns all
-    around, faces along its axis that is most often ahead.
+    A bone faces along its direction that points ahead in the mean of all frames: a head looks along
+    it, a foot points its toes along it, hips face with the body. So the axes of bones do not
+    matter. A bone that turns all around has no such direction, and faces along its axis that is
+    most often ahead.
     """
 
     name = "bone_direction"
@@ -95,7 +95,7 @@ class BoneTurning(BoneKind):
 
 
 class FootContact(BoneKind):
-    """How much of the time around each frame a leg stands, 0 to 1."""
+    """Share of the time around each frame in which a leg stands, 0 to 1."""
 
     name = "foot_contact"
     label = "Contact"
@@ -118,7 +118,7 @@ class FootContact(BoneKind):
 
 
 class FootNextContact(BoneKind):
-    """In how many seconds a leg next touches down, up to two of its usual strides."""
+    """Seconds until a leg next touches down, up to two of its usual strides."""
 
     name = "foot_next_contact"
     label = "Next Contact"

@@ -1,7 +1,7 @@
-"""Features that stand for the position and the velocity of a bone together, as a jump fades.
+"""Combine the position and velocity of a bone in one feature, by the fade of a jump.
 
-The difference of such a feature between two frames is how far a jump between them displaces the
-bone while it fades, as long as it does not cross zero: in metre-seconds, for each axis.
+The difference of such a feature between two frames is the displacement of the bone by a jump while
+it fades, unless it crosses zero: in metre-seconds, for each axis.
 
 Source: Holden, Inertialization Transition Cost.
 """
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from ..features import Feature
 
 LONGEST_FADE = 10.0  # seconds
-_SHORTEST_FADE = 0.01  # seconds: within none, no two frames would differ
+_SHORTEST_FADE = 0.01  # seconds: with zero, no two frames would differ
 _BLENDED = "Where a bone is and how fast it moves at once: how far a {} blends it after a jump"
 
 
 class FadeKind(BoneKind):
-    """A kind of feature that depends on how long jumps fade.
+    """A kind of feature that depends on the time in which jumps fade.
 
-    Databases are built for `usual_time` in seconds: those that are stored rely on it.
+    Databases are built for `usual_time` in seconds: stored ones rely on it.
     """
 
     has_times = False
@@ -40,14 +40,14 @@ class FadeKind(BoneKind):
 
     @abstractmethod
     def read_time(self, settings: PerformerSettings) -> float:
-        """Return how long jumps take to fade in seconds."""
+        """Return the time in seconds in which jumps fade."""
 
     @abstractmethod
     def measure(self, position: Array, velocity: Array, time: float) -> Array:
         """Return the signed area below the curve of an offset that fades within a time."""
 
     def combine(self, position: Array, velocity: Array, time: float) -> Array:
-        """Return the values of positions and velocities; no time is too short for them."""
+        """Return the combined values of positions and velocities, for times of any length."""
         return self.measure(position, velocity, max(time, _SHORTEST_FADE))
 
     def compute_now(self, bone: BoneMotion, feature: Feature) -> Array:
@@ -55,7 +55,7 @@ class FadeKind(BoneKind):
         return self.combine(bone.positions, bone.velocities, time)
 
     def find_place(self, value: Array, feature: Feature) -> Array:
-        """Return where a bone at rest would have a value, in metres."""
+        """Return the place in metres of a bone at rest with this value."""
         return value / self.combine(np.ones(1), np.zeros(1), feature.time or self.usual_time)
 
 

@@ -1,4 +1,4 @@
-"""Features of the character's path: where it will be, which way it faces, how fast it goes."""
+"""Compute features of the character's path: places, headings, speeds and heights."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class PathHeight(PathKind):
         return point.rise, 0.0
 
     def measure_least_deviation(self, raw: Array, times: Sequence[float]) -> float:
-        """Return how heights differ in the frames that climb, however few these are."""
+        """Return the deviation of heights in climbing frames, however few."""
         climbing = np.abs(raw).max(axis=0) > NUMBERS.level
         return float(np.sqrt(np.square(raw[:, climbing]).mean())) if climbing.any() else 0.0
 
@@ -101,7 +101,7 @@ class PathHeight(PathKind):
 
 
 def compute_rises(table: MotionTable, times: Sequence[float]) -> Array:
-    """Return how far (N, T) in metres the ground rises until times; beyond a range it is level."""
+    """Return the rise (N, T) of the ground in metres until times; beyond a range it is level."""
     if table.ground is None:
         return np.zeros((len(table.track), len(times)))
     ground = np.asarray(table.ground, np.float64)[:, None]
