@@ -331,7 +331,7 @@ def wall_from_list(data: Any, where: str) -> Wall:
 
 
 def boxes_from_list(data: Any, where: str) -> tuple[Box, ...]:
-    """Return the boxes in JSON data. EntryError if any entry is none."""
+    """Return the boxes in JSON data. EntryError if an entry is no box."""
     boxes = []
     for number, entry in enumerate(expect_list(data, where), 1):
         box = f"box {number} of {where}"
