@@ -1,1 +1,1 @@
-"""The commands of the command line, each in its module, and what they share."""
+"""Run the commands of the command line, each in its module, and share their parts."""

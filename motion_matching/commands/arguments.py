@@ -47,13 +47,13 @@ _REQUIRED = " (required)"
 
 
 def _read_path(text: str) -> Path:
-    """Return the path that an argument names; none is the current folder, as for `Path`."""
+    """Return the path that an argument names; an empty one is the current folder, as for `Path`."""
     if not text:
         raise argparse.ArgumentTypeError("no file or folder is named; is a variable empty?")
     return Path(text)
 
 
-# by the first word of what an option takes; all else is text
+# by the first word of an option's value; all others are text
 _TYPES: dict[str, Callable[[str], Any]] = {
     **dict.fromkeys(("FIELD", "FILE", "FOLDER", "SOURCE"), _read_path),
     **dict.fromkeys(("COUNT", "FRAME", "SEED"), int),
@@ -62,7 +62,7 @@ _TYPES: dict[str, Callable[[str], Any]] = {
 
 
 class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
-    """Shows help texts as they are written, without a line that says COMMAND above the commands."""
+    """Shows help texts unchanged, without a line COMMAND above the commands."""
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=32)
@@ -142,7 +142,7 @@ def _add_options(parser: argparse.ArgumentParser, groups: Groups) -> None:
 
 
 def _read_value(value: str) -> dict[str, Any]:
-    """Return how argparse reads what an option takes: its type, choices and default."""
+    """Return how argparse reads an option's value: its type, choices and default."""
     if value.startswith("{"):
         return {"choices": tuple(value.strip("{}").split(","))}
     if value == "NAME=VALUE":

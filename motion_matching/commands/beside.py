@@ -1,4 +1,4 @@
-"""`take --beside`: the same performance again, with other settings, method or database."""
+"""`take --beside`: repeat a performance with other settings, method or database."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _LONGEST = 24  # letters of a name
 
 
 def find_setup_beside(setup: Setup, arguments: argparse.Namespace) -> Setup:
-    """Return a setup with what `--beside` asks for in place of its own.
+    """Return a setup changed by the value of `--beside`.
 
-    A preset takes the place of all changes. Raises SettingsError for what is none of these.
+    A preset replaces all changes. Raises SettingsError for any other value.
     """
     asked = arguments.beside
     files = [text for text in asked if text.endswith(".npz")]
@@ -46,7 +46,7 @@ def find_setup_beside(setup: Setup, arguments: argparse.Namespace) -> Setup:
 
 
 def name_both(arguments: argparse.Namespace) -> tuple[str, str]:
-    """Return what to call the take and the one beside it."""
+    """Return names for the take and the one beside it."""
     names = [Path(text).stem if text.endswith(".npz") else text for text in arguments.beside]
     name = ", ".join(names)
     return "this take", name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"

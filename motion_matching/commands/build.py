@@ -46,7 +46,7 @@ _TARGETS = {"output": (".npz",), "save_tags": (".json",)}
 
 
 def run(arguments: argparse.Namespace, out: Output) -> None:
-    """Read the sources, build and write the database, and report what was left out."""
+    """Read the sources, build and write the database, and report omissions."""
     check_number("--fps", arguments.fps, 1, 1000)
     check_number("--speed", arguments.speed, 0.1, 10)
     read = [("the build", path) for path in arguments.sources]
@@ -115,7 +115,7 @@ def _make_settings(arguments: argparse.Namespace) -> BuildSettings:
 
 
 def _say_report(built: Built, out: Output) -> None:
-    """Say which sources were left out or retargeted, and what may make the database worse."""
+    """Print omitted and retargeted sources, and possible flaws of the database."""
     report = built.report
     for left_out in report.skipped:
         out.say(f"Left out {left_out.source}: {left_out.text}.")
@@ -135,7 +135,7 @@ def _say_report(built: Built, out: Output) -> None:
 
 
 def _summarize(database: Database) -> str:
-    """Return how much a database holds."""
+    """Return the size of a database as text."""
     clips = sum(not r.mirrored and not r.is_copy for r in database.ranges)
     also = ", mirrored too" if any(r.mirrored for r in database.ranges) else ""
     also += ", at other tempos too" if any(r.is_copy for r in database.ranges) else ""
@@ -153,7 +153,7 @@ def _tag_left_out(clip: str, built: Built) -> tuple[tagging.TagRange, ...]:
 
 
 def _give_grounds(sources: Sequence[Source], arguments: argparse.Namespace) -> list[Source]:
-    """Return sources with the ground of the arguments, if they have none of their own."""
+    """Return sources, giving the ground of the arguments to sources without any."""
     name = arguments.ground_object
     if name is None:
         ground = FLAT if arguments.level_ground else None

@@ -55,7 +55,7 @@ def name_paths(arguments: argparse.Namespace, *names: str) -> list[file_paths.Na
 
 
 def name_option(name: str) -> str:
-    """Return an option as it is written, by its name among the arguments."""
+    """Return the spelling of an option, by its name among the arguments."""
     return "-o" if name == "output" else f"--{name.replace('_', '-')}"
 
 

@@ -1,4 +1,4 @@
-"""What a take is performed with, as its arguments choose it."""
+"""Set up what performs a take, from its arguments."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def choose_controller(arguments: argparse.Namespace) -> None:
 
 
 def make_setup(arguments: argparse.Namespace, database: Database) -> Setup:
-    """Return what the arguments choose to perform with."""
+    """Return the setup that the arguments choose."""
     setup = Setup.create(
         database,
         load_controller(arguments, database),

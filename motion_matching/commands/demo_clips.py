@@ -1,4 +1,4 @@
-"""`demo-clips`: the built-in clips as BVH files."""
+"""`demo-clips`: write the built-in clips as BVH files."""
 
 from __future__ import annotations
 

@@ -26,9 +26,9 @@ _TARGETS = {"output": (".blend",), "bvh": (".bvh",), "report": (".json",)}
 
 
 def run(arguments: argparse.Namespace, out: Output) -> None:
-    """Solve a scene, plant feet and limbs, and write all that is asked for.
+    """Solve a scene, plant feet and limbs, and write the requested files.
 
-    Ctrl-C has the best take so far written, and is raised after that; without one, at once.
+    Ctrl-C writes the best take so far, and is raised after that; without one, at once.
     """
     _check_arguments(arguments)
     scene = read_scene(arguments.scene)
@@ -60,9 +60,9 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
 def _find_best(
     director: api.Director, shot: Shot, arguments: argparse.Namespace, out: Output
 ) -> tuple[list[api.DirectedTake], bool]:
-    """Return what is solved until the end, or until Ctrl-C, and if that came.
+    """Return the best solution until the end, or until Ctrl-C, and whether that came.
 
-    Raises KeyboardInterrupt before the first take. Only who looks at progress waits for a preview.
+    Raises KeyboardInterrupt before the first take. Passes run only if progress is shown.
     """
     count = arguments.variations
     found: list[api.DirectedTake] = []
@@ -90,7 +90,7 @@ def _find_best(
 
 
 def _describe_best(found: list[api.DirectedTake], count: int) -> str:
-    """Return in a few words what Ctrl-C would keep now."""
+    """Describe in a few words the take that Ctrl-C would keep now."""
     if not found:
         return ""
     report = found[-1].report
@@ -137,7 +137,7 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
 def _write(
     arguments: argparse.Namespace, done: api.DirectedTake, database: Database, out: Output
 ) -> None:
-    """Write all that is asked for of a take."""
+    """Write the requested files of a take."""
     take = done.take
     live = baking.free_feet(take)
     if arguments.bvh:
@@ -157,7 +157,7 @@ def _write(
 
 
 def summarize_outcomes(report: Mapping[str, Any]) -> list[str]:
-    """Return lines about how a shot was met: the sum, and each thing that was missed."""
+    """Return lines about how a shot was met: a summary, and each miss."""
     lines = [f"  {report['reached']} of {report['asked']} marks and paths are met"]
     inside = describe_inside(report)
     if inside:

@@ -1,4 +1,4 @@
-"""`inspect`: what a database holds, or what the search sees at one of its frames."""
+"""`inspect`: report the contents of a database, or a search at one of its frames."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _TARGETS = {"report": (".json",), "plot": (".svg",)}
 
 
 def run(arguments: argparse.Namespace, out: Output) -> None:
-    """Report what a database holds or what the search sees at a frame, and write the results."""
+    """Report on a database, or on a search at a frame, and write the results."""
     _check_arguments(arguments)
     database = load_database(arguments.database, out)
     changes = parse_changes(arguments.changes, takes.make_default_settings(database))
@@ -62,7 +62,7 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
 def _inspect_all(
     arguments: argparse.Namespace, database: Database, changes: dict[str, Any], out: Output
 ) -> tuple[str, dict[str, Any]]:
-    """Return what a database holds as text and JSON data, and draw pictures of it on request."""
+    """Describe a database as text and JSON data, and draw pictures of it on request."""
     result = api.inspect(database, settings=changes, performance=arguments.performance)
     data = result.data
     if arguments.report or arguments.plot:
@@ -80,7 +80,7 @@ def _inspect_all(
 def _inspect_frame(
     arguments: argparse.Namespace, database: Database, changes: dict[str, Any]
 ) -> tuple[str, dict[str, Any]]:
-    """Return what the search sees at one frame, as text and JSON data."""
+    """Describe the search at one frame as text and JSON data."""
     seen = api.inspect_frame(
         database,
         arguments.frame,

@@ -1,4 +1,4 @@
-"""Load what commands need: a database, and Blender's module if a file requires it."""
+"""Load a database for a command, and Blender's module if a file requires it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .output import Output, say_warnings
 
 
 def load_database(path: Path, out: Output | None = None) -> Database:
-    """Load a database, and print what a build would mend. DatabaseError if the file is not one."""
+    """Load a database, and print faults that a build would mend. DatabaseError for other files."""
     if path.is_dir() or path.suffix.lower() == ".bvh":
         raise DatabaseError(
             f"{path} is not a database; make one from it with '{PROGRAM} build {path} -o walk.npz'."
@@ -46,7 +46,7 @@ def load_blender() -> None:
 def protect_blender_import() -> Iterator[None]:
     """Delay Ctrl-C to the end of the block: an interrupted import crashes Blender's module.
 
-    What Blender prints meanwhile, such as its colour configuration, is hidden.
+    Blender's output meanwhile, such as its colour configuration, is hidden.
     """
     if signal.getsignal(signal.SIGINT) is None:  # the Blender program handles Ctrl-C itself
         yield

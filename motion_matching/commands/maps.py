@@ -17,7 +17,7 @@ _NEIGHBOURS = 80  # as in the notebook
 
 
 def check(name: str | None) -> None:
-    """Raise SettingsError if what makes a map is not installed."""
+    """Raise SettingsError if the library for a map is not installed."""
     if name == _UMAP and importlib.util.find_spec(_UMAP) is None:
         raise SettingsError(
             "--map umap needs the package umap-learn, which is not installed; install it with "

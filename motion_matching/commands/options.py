@@ -1,7 +1,7 @@
-"""The options of each command, with their help.
+"""Define the options of each command, with their help.
 
-Options stand by the title of their group: each with what it takes, which also says how it is read
-(see `arguments`), and its help. A group without a title holds the general options.
+Options are listed by the title of their group: each with its value, which also determines how it is
+read (see `arguments`), and its help. A group without a title holds the general options.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Print what a command reports: results, progress and errors."""
+"""Print the results, progress and errors of a command."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Output:
             print(f"\r\x1b[K{stage} …{done}", end="", file=sys.stderr, flush=True)
 
     def flush(self) -> None:
-        """Write what was printed; OSError if nobody takes it."""
+        """Write all printed lines; OSError if nobody reads them."""
         if sys.stdout is not None:
             sys.stdout.flush()
 
@@ -79,7 +79,7 @@ def say_warnings(notes: Iterable[BuildNote], out: Output) -> None:
 
 
 def say_written(out: Output, files: Iterable[NamedPath], choices: str = "") -> None:
-    """Print which files were written, or with which options there would be some."""
+    """Print the files written, or if there are none, the options that write some."""
     if names := [str(path) for _, path in files if path]:
         out.say(f"Written: {', '.join(names)}.")
     elif choices:

@@ -1,4 +1,4 @@
-"""`prune`: a smaller database of what performances play, and of what is unlike that."""
+"""`prune`: make a smaller database: what performances play, and anything unlike that."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _TARGETS = {"output": (".npz",), "save_tags": (".json",), "report": (".json",)}
 
 
 def run(arguments: argparse.Namespace, out: Output) -> None:
-    """Find what a database can do without, say what that costs, and write what stays."""
+    """Find the frames that a database can spare, print their cost, and write the rest."""
     _check_arguments(arguments)
     database = load_database(arguments.database, out)
     default = takes.make_default_settings(database)
@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     played = pruning.count_played(database, settings, tried, report)
     result = pruning.find_spare_frames(database, played, arguments.keep)
     smaller = pruning.leave_out(database, result.spare)
-    # other performances than those that chose the frames: these would flatter
+    # other performances than for choosing the frames, which would flatter
     unseen = pruning.prepare_performances(database, settings, seconds, (arguments.seed or 0) + 1)
     measured = pruning.measure_loss(
         database, smaller, settings, unseen, partial(out.show_progress, "Comparing")

@@ -1,4 +1,4 @@
-"""`--as-published`: what an article plays, for builds, trainings and takes."""
+"""`--as-published`: choose an article's settings for builds, trainings and takes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def check_plays_field(arguments: argparse.Namespace) -> None:
 
 
 def tell_differences(arguments: argparse.Namespace, database: Database, out: Output) -> None:
-    """Say what of a set a database does not have, and what of the article it leaves out."""
+    """Report how a database differs from a set, and the set from its article."""
     published = find_set(arguments)
     if published is None:
         return

@@ -98,7 +98,7 @@ def _parse_settings(texts: list[str]) -> RetargetSettings:
 def _make_report(
     names: Sequence[str], done: Retargeted, settings: RetargetSettings
 ) -> dict[str, Any]:
-    """Return what the report holds: the pairs of bones, what was made, and measures."""
+    """Return the content of the report: pairs of bones, results, and measures."""
     mapping = done.mapping
     motions = [motion for motion, _ in done.pairs]
     return {
@@ -126,7 +126,7 @@ def _make_report(
 
 
 def _say(out: Output, names: Sequence[str], armature: str, done: Retargeted) -> None:
-    """Say what was made, which parts are missing, and what is doubtful."""
+    """Print results, missing parts and doubts."""
     mapping = done.mapping
     made = f"'{names[0]}'" if len(names) == 1 else f"{len(names)} actions"
     out.say(

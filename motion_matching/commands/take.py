@@ -1,4 +1,4 @@
-"""`take`: perform a take, and write all that is asked for."""
+"""`take`: perform a take, and write the requested files."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _FILMS = (".mp4", ".mov", ".mkv", ".avi", ".webm", ".gif")
 
 
 def run(arguments: argparse.Namespace, out: Output) -> None:
-    """Perform a take, bake its feet, and write all that is asked for."""
+    """Perform a take, bake its feet, and write the requested files."""
     _check_arguments(arguments)
     size = _parse_preview_size(arguments)
     database = load_database(arguments.database, out)
@@ -84,7 +84,7 @@ def _write(
     size: tuple[int, int],
     out: Output,
 ) -> None:
-    """Write all that is asked for of a take, and of one beside it."""
+    """Write the requested files of a take, and of one beside it."""
     _, take, ranges, database = made
     if arguments.save_contacts:
         contact_ranges.save(ranges, database.roles.leg_names, take.fps, arguments.save_contacts)
@@ -157,7 +157,7 @@ def _parse_preview_size(arguments: argparse.Namespace) -> tuple[int, int]:
 
 
 def _find_performance(setup: Setup, arguments: argparse.Namespace) -> Performance:
-    """Return the performance that the arguments ask for."""
+    """Return the requested performance."""
     script = arguments.script
     if not script.endswith(".json"):
         script = script.replace("-", "_")

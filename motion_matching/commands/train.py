@@ -24,7 +24,7 @@ _SETTINGS = ("states", "neighbours", "sweeps", "residual", "discount", "drift")
 
 
 def run(arguments: argparse.Namespace, out: Output) -> None:
-    """Train a field and write it. If training stops or fails, save what is done to resume it."""
+    """Train a field and write it. If training stops or fails, save its state to resume it."""
     _check_arguments(arguments)
     check_plays_field(arguments)
     database = load_database(arguments.database, out)
@@ -98,7 +98,7 @@ def _resume_unfinished(training: Training, unfinished: Path) -> bool:
 
 
 def _save_unfinished(training: Training, unfinished: Path, out: Output) -> None:
-    """Save what is done beside the field, or else in a temporary folder, and report where."""
+    """Save the state next to the field, or else in a temporary folder, and report where."""
     done = f"keeps the {training.share_done:.0%} that are done"
     try:
         if not own_files.is_free(unfinished, own_files.FIELD):

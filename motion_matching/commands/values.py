@@ -1,4 +1,4 @@
-"""Parse what arguments give as text: settings to change, and numbers."""
+"""Parse text arguments: settings to change, and numbers."""
 
 from __future__ import annotations
 

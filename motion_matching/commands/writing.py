@@ -14,7 +14,7 @@ from ..engine.files import file_paths
 def write_together(arguments: argparse.Namespace, *options: str) -> Iterator[argparse.Namespace]:
     """Yield the arguments with a temporary file for each of these options that is given.
 
-    At the end these files replace those that are meant. After an exception none does.
+    At the end these files replace their targets. After an exception none does.
     """
     with ExitStack() as stack:
         paths = {name: getattr(arguments, name) for name in options}

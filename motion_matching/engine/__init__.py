@@ -1,4 +1,4 @@
-"""The algorithms: numpy and scipy only, no Blender."""
+"""Algorithms: numpy and scipy only, no Blender."""
 
 from typing import TYPE_CHECKING
 

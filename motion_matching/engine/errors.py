@@ -1,4 +1,4 @@
-"""Exceptions that a user can cause; each message is one sentence: what is wrong and what to do."""
+"""Define errors that a user can cause; each message is one sentence: the fault and the remedy."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ LONGEST_SENTENCE = 1200  # characters; files may hold names and values of any le
 
 
 def shorten(text: str, longest: int = LONGEST_SENTENCE) -> str:
-    """Return a text, without its middle if it is too long to read: remedies are at the end."""
+    """Shorten a text in its middle if it is too long to read: remedies are at the end."""
     half = longest // 2
     return text if len(text) <= longest else f"{text[:half]} … {text[-half:]}"
 
@@ -18,12 +18,12 @@ class MotionMatchingError(Exception):
     """Base of all errors that a user can cause; users see the text unchanged."""
 
     def __init__(self, sentence: str) -> None:
-        # names of files that are no text come with letters that Blender refuses to show
+        # file names that are no valid text contain letters that Blender refuses to show
         readable = shorten(sentence).encode("utf-8", "replace").decode("utf-8")
         super().__init__(readable if readable.endswith((".", "?", "!")) else f"{readable}.")
 
 
-_LIBRARIES = ("numpy", "scipy")  # that the zips bring along, or Blender
+_LIBRARIES = ("numpy", "scipy")  # bundled with the zips or with Blender
 
 
 class MissingLibraryError(MotionMatchingError):
@@ -31,7 +31,7 @@ class MissingLibraryError(MotionMatchingError):
 
 
 def to_missing_library(error: ImportError) -> MissingLibraryError:
-    """Return the error that a library is missing, from what its import raised; raise any other."""
+    """Return the error for a missing library from its import's error; raise any other."""
     library = (error.name or "").partition(".")[0]
     if library not in _LIBRARIES:
         raise error
@@ -54,7 +54,7 @@ class RigChangedError(RigError):
 
 
 class ResultError(MotionMatchingError):
-    """What was made is not what it was made from; `figures` say by how much, for each clip."""
+    """A result differs from its source; `figures` say by how much, for each clip."""
 
     def __init__(self, sentence: str, figures: Sequence[Mapping[str, Any]] = ()) -> None:
         super().__init__(sentence)

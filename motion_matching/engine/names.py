@@ -1,7 +1,7 @@
-"""Names that come from files, in which anybody may have written anything.
+"""Handle names from files, in which anybody may have written anything.
 
-A name never becomes a path but through `get_child`, and never a name of Blender's or the text of a
-file but through `to_readable` where it may be that of a file on the disk.
+A name becomes a path only through `get_child`. A name that may be of a file on the disk becomes a
+name in Blender or text in a file only through `to_readable`.
 """
 
 from __future__ import annotations
@@ -36,6 +36,6 @@ def to_readable(name: str) -> str:
 
 
 def shorten_to_bytes(name: str, count: int) -> str:
-    """Return as many letters of a name as fit into bytes of UTF-8, without a space at the end."""
+    """Shorten a name to some bytes of UTF-8, without a space at the end."""
     data = to_readable(name).encode("utf-8")
     return data[:count].decode("utf-8", "ignore").rstrip() if len(data) > count else name

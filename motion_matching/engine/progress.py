@@ -13,17 +13,17 @@ Told = TypeVar("Told")
 # the stage of the work and the share of it done, 0 to 1; or the share alone
 ReportProgress = Callable[[str, float], None]
 ReportShare = Callable[[float], None]
-# work in pieces, which yields the share that is done, or None where it is not known
+# work in pieces, which yields the share done, or None if unknown
 ShareSteps = Generator[float | None, None, Result]
 
 
 def name_stage(progress: ReportProgress | None, stage: str) -> ReportShare | None:
-    """Return what reports the share of one stage that is done."""
+    """Return a callback that reports the share done of one stage."""
     return None if progress is None else partial(progress, stage)
 
 
 def report_part(progress: ReportShare | None, begun: float, part: float) -> ReportShare | None:
-    """Return what reports a part of the work, which begins at a share of it."""
+    """Return a callback that reports a part of the work, which begins at a share of it."""
     if progress is None:
         return None
     report = progress
@@ -31,7 +31,7 @@ def report_part(progress: ReportShare | None, begun: float, part: float) -> Repo
 
 
 def ignore_progress(*progress: str | float) -> None:
-    """Do nothing, where no progress is shown."""
+    """Do nothing: no progress is shown."""
 
 
 def run_to_end(steps: Generator[Any, None, Result]) -> Result:
@@ -47,7 +47,7 @@ def run_to_end(steps: Generator[Any, None, Result]) -> Result:
 def map_steps(
     steps: Generator[Step, None, Result], report: Callable[[Step], Told]
 ) -> Generator[Told, None, Result]:
-    """Run steps, and yield as progress what `report` makes of what they yield."""
+    """Run steps, and yield their progress converted by `report`."""
     try:
         while True:
             yield report(next(steps))

@@ -1,4 +1,4 @@
-"""Settings that describe themselves: label, unit, limits and help beside each default.
+"""Define settings that describe themselves: label, unit, limits and help with each default.
 
 Blender's properties, the checks, the help of the command line and the tables of the manual read
 these descriptions. No numpy here: panels and command-line help read them before anything is
@@ -16,7 +16,7 @@ from typing import Any
 
 from .errors import SettingsError
 
-LARGEST = 1000.0  # without a limit of its own; more is a mistake, and far more overflows
+LARGEST = 1000.0  # for settings without a limit; more is a mistake, and far more overflows
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ def describe(default: Any, label: str, help: str, unit: str = "", **limits: Any)
 
 
 def tune(default: float | tuple[float, ...], unit: str, why: str) -> Any:
-    """Return a field of a number, or a few, that no user changes, and why it is what it is."""
+    """Return a field of a number, or a few, that no user changes, with the reason for its value."""
     return field(default=default, metadata={"unit": unit, "why": why})
 
 
@@ -67,7 +67,7 @@ def check(settings: Any, noun: str = "setting") -> None:
     """Check every described field by its default's type, limits and choices.
 
     Groups of settings check themselves. Raises SettingsError, which names the first wrong setting
-    and what it takes; `noun` is the kind of setting in it, such as "contact setting".
+    and its valid values; `noun` is the kind of setting in it, such as "contact setting".
     """
     defaults = {f.name: f.default for f in fields(settings)}
     for name, description in get_descriptions(settings).items():
@@ -97,7 +97,7 @@ def is_whole_number(value: Any) -> bool:
 
 
 def _find_fault(value: Any, default: Any, description: Description) -> str:
-    """Return what a setting takes, if it does not take this value."""
+    """Return the valid values of a setting, if this one is not valid."""
     if description.choices is not None:
         choices = tuple(description.choices)
         return "" if value in choices else f"one of {', '.join(choices)}"

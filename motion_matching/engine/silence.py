@@ -1,4 +1,4 @@
-"""Keep what libraries print out of the output of the process."""
+"""Keep prints of libraries out of the output of the process."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import contextmanager, redirect_stdout
 
 @contextmanager
 def silence_output() -> Iterator[None]:
-    """Discard what Python prints, and C libraries, which write to the process's output directly."""
+    """Discard prints of Python, and of C libraries, which write to the process's output itself."""
     sys.stdout.flush()
     saved = os.dup(1)
     try:

@@ -1,4 +1,4 @@
-"""Jumps from frame to frame: what they cost, and how their offsets fade."""
+"""Jumps from frame to frame: their cost, and the fading of their offsets."""
 
 from typing import TYPE_CHECKING
 

@@ -1,11 +1,11 @@
-"""How far an offset is from zero while it fades, in total: the integral of its size over time.
+"""Compute the total displacement of a fading offset: the integral of its size over time.
 
 An offset x in metres that changes at v in m/s gives metre-seconds. All functions take arrays of any
 shapes that broadcast, and return an array of the common shape. An offset may cross zero on its way,
 so integrals are split there.
 
-Source: Holden, Inertialization Transition Cost. Its spring has one halflife; here what the velocity
-adds may fade with another one, as in `springs.compute_decay_matrix`.
+Source: Holden, Inertialization Transition Cost. Its spring has one halflife; here the velocity's
+part may fade with another one, as in `springs.compute_decay_matrix`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def compute_spring_displacement(
 ) -> Array:
     """Return the total displacement of critically damped springs, in metre-seconds.
 
-    Halflives are in seconds: those of the offsets, and of what the velocities add.
+    Halflives in seconds are those of the offsets and of the velocities' part.
     """
     other = halflife if velocity_halflife is None else velocity_halflife
     x, v, y, z = np.broadcast_arrays(
@@ -69,7 +69,7 @@ def compute_cubic_displacement(
     """Return the total displacement of offsets that end after a time in seconds, along a cubic.
 
     Such an offset is (1 - s)² (x + (2 x + v T) s) at a share s of the blend time T, and has at most
-    one more root. What the velocities add may end after a time of its own.
+    one more root. The velocities' part may end after another time.
     """
     if velocity_time is not None and not np.array_equal(blend_time, velocity_time):
         return _compute_uneven_displacement(x, v, blend_time, velocity_time)
@@ -77,7 +77,7 @@ def compute_cubic_displacement(
     slope = 2.0 * x + v * time
     with np.errstate(divide="ignore", invalid="ignore"):
         crossing = -x / slope
-    # not a number, where all is zero, is not inside
+    # where all is zero this is NaN, which is not inside
     crossing = np.where((crossing > 0.0) & (crossing < 1.0), crossing, 0.0)
     before, after = (_integrate_cubic(x, slope, s) for s in (crossing, np.ones_like(x)))
     return time * (np.abs(before) + np.abs(after - before))
@@ -148,13 +148,13 @@ def _integrate_spring(x: Array, v: Array, y: Array, z: Array, t: Array | float) 
     """Return the integral of (1 + y t) x exp(-y t) + v t exp(-z t) from 0 to t, even infinity."""
     a, b = np.minimum(y * t, NUMBERS.far), np.minimum(z * t, NUMBERS.far)
     of_offset = (2.0 - np.exp(-a) * (2.0 + a)) / y
-    # what is left of 1 - exp(-b) (1 + b), which cancels for small b, is of its second order
+    # 1 - exp(-b) (1 + b) cancels for small b, except for its second order
     of_velocity = (-np.expm1(-b) - b * np.exp(-b)) / z**2
     return of_offset * x + of_velocity * v
 
 
 def _find_spring_crossings(x: Array, v: Array, y: Array, z: Array) -> tuple[Array, Array]:
-    """Return both times at which offsets cross zero, infinite for those that are not.
+    """Return both times at which offsets cross zero, infinite for missing ones.
 
     An offset is zero where log(y + 1 / t) + (z - y) t = log(-v / x). The left side is convex, so
     Newton's method cannot miss: it starts from where the left side is greater.

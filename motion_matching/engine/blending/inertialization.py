@@ -1,4 +1,4 @@
-"""Inertialization of a whole pose: a jump leaves an offset that fades, so that nothing pops.
+"""Inertialize a whole pose: a jump leaves an offset that fades, so that nothing pops.
 
 Offsets of all bones and of the root's velocity decay by one 2x2 matrix product. Rotation offsets
 are scaled angle-axis in the parent's frame. They may be large, so angular velocities are carried
@@ -89,9 +89,9 @@ def _add_offsets(poses: np.ndarray, offsets: np.ndarray) -> np.ndarray:
 
 
 class Fading(NamedTuple):
-    """What fades after a jump: offsets and their velocities (6, B) there, and how they do.
+    """Fading offsets of a jump with their velocities (6, B), and the way they fade.
 
-    `time` is that of the shape, and `velocity_time` that of what the velocities add.
+    `time` is that of the shape, `velocity_time` that of the velocities' part.
     """
 
     offset: np.ndarray
@@ -107,9 +107,9 @@ class Inertializer:
     They fade within the time of a shape in seconds, or up to `stretch` times as slowly, so that no
     bone is accelerated more than in the data: its `limits` (2, B), linear and angular. All bones
     fade alike, so that feet stay where hips and knees put them. The velocities at a jump have a
-    time of their own: with that of a large offset they would carry a bone far past both poses.
-    Unless it `blends_root`, the root moves as the motion that is entered from the first tick on;
-    with a `root_halflife` it does soon, while a foot stands.
+    separate time: with that of a large offset they would carry a bone far past both poses. Unless
+    it `blends_root`, the root moves like the entered motion from the first tick on; with a
+    `root_halflife`, soon, while a foot stands.
     """
 
     def __init__(
@@ -146,14 +146,14 @@ class Inertializer:
         return cls(limits, time, dt, shape, settings.blend_stretch, *root, slowness)
 
     def apply(self, settings: PerformerSettings) -> None:
-        """Let the next jumps fade as settings choose; what fades goes on as it does."""
+        """Let the next jumps fade as settings choose; offsets that fade already go on unchanged."""
         self._shape, self._time = choose_fade(settings)
         self._stretch, self._blends_root = settings.blend_stretch, settings.blend_root
         self._root_halflife = self._slowness * settings.root_halflife
 
     @property
     def half_time(self) -> float:
-        """Seconds after a jump when about half of it has faded."""
+        """Seconds until about half of a jump has faded."""
         return self._fading_shape.compute_half_time(self._fading_time)
 
     def compute_turn_rate(self, bone: int) -> float:
@@ -165,15 +165,15 @@ class Inertializer:
 
     @property
     def is_faded(self) -> bool:
-        """Whether what is left of all jumps is too small to be seen."""
+        """Whether the offsets left of all jumps are too small to be seen."""
         return float(np.abs(self._state).max()) < NUMBERS.faded
 
     def reset(self) -> None:
         self._initial_state[:] = self._state[:] = 0
-        # jumps of this tick, and what each would leave with the times within which that fades
+        # jumps of this tick, and each one's offsets with their fading times
         self._previewed: list[tuple[Jump, np.ndarray, tuple[float, float]]] = []
         self._age = 0.0  # seconds since the last jump
-        # what is left for standing feet of the root's velocity from before it, and its speed
+        # rest of the root's earlier velocity, kept for standing feet, and its speed
         self._astray = (0.0, 0.0)
         self._shown = self._earlier = np.zeros((7, self._limits.shape[1]), np.float32)
         self._is_new = 2
@@ -183,13 +183,13 @@ class Inertializer:
 
     @property
     def fading(self) -> Fading:
-        """What fades since the last jump, with what was left of jumps before it."""
+        """Offsets that fade since the last jump, with the rest of earlier jumps."""
         offset, speed = self._initial_state[:, :-3].reshape(2, 6, -1).copy()
         times = self._fading_time, self._velocity_time
         return Fading(offset, speed, self._fading_shape, *times)
 
     def foresee(self, jumps: Sequence[Jump]) -> list[Fading]:
-        """Return what would fade after each of some jumps now."""
+        """Return the offsets that would fade after each of some jumps now."""
         states, times = self._compute_states(jumps)
         bones = states[..., :-3].reshape(len(jumps), 2, 6, -1)
         return [
@@ -212,7 +212,7 @@ class Inertializer:
         """Return poses (J, K + 2, 7, B) around jumps: a tick before, at them, and the K after them.
 
         All have as many poses that follow. `led` (3,) is the velocity with which the root came.
-        What is not known of the time before, soon after a reset, is left out.
+        Poses unknown because a reset was just before are left out.
         """
         jumps = [seam.jump for seam in seams]
         states, times = self._compute_states(jumps)
@@ -228,7 +228,7 @@ class Inertializer:
         poses = _add_offsets(data.reshape(-1, 7, bones), offsets)
         shown[:, 1:] = poses.reshape(count, ticks, 7, bones)
         shown[:, 0] = self._earlier
-        if self._root_halflife > 0.0:  # a standing foot leaves so much of the root's own
+        if self._root_halflife > 0.0:  # a standing foot leaves this share of the root's own
             calm = [spring(1.0, 0.0, 0.0, self._root_halflife, age)[0] for age in ages[:-1]]
             fading[:, 1:, -3:] *= np.array(calm)[:, None]
         steps = fading[:, 1:, -3:] + [seam.roots for seam in seams]
@@ -309,7 +309,7 @@ class Inertializer:
         return list(zip(fading, calming, strict=True))
 
     def _calm_root(self) -> None:
-        """Leave less of what fades of the root's velocity."""
+        """Reduce the fading part of the root's velocity."""
         left = self._astray[0]
         if self._root_halflife > 0.0 and left > NUMBERS.faded:
             self._astray = spring(*self._astray, 0.0, self._root_halflife, self._dt)
@@ -333,9 +333,9 @@ class Inertializer:
     def update(self, pose: np.ndarray, stands: bool = False) -> tuple[np.ndarray, list[float]]:
         """Advance by one tick; return a pose (7, B) with offsets, and the root's own offset.
 
-        While a foot `stands`, the root soon moves as the motion that was entered.
+        While a foot `stands`, the root soon moves like the entered motion.
         """
-        if stands and self._age > 0.0:  # a jump accelerates the body as hard as it may by itself
+        if stands and self._age > 0.0:  # a jump alone may use the whole allowed acceleration
             self._calm_root()
         self._previewed = []
         self._age += self._dt

@@ -1,4 +1,4 @@
-"""A jump between two frames: the poses and velocities on both of its sides, and after it."""
+"""Describe a jump between two frames: poses and velocities on both sides, and after it."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""How the offsets of a jump fade: along a spring, which never quite ends, or a cubic, which does.
+"""Fade the offsets of a jump: along a spring, which never quite ends, or a cubic, which does.
 
-A shape has one time: the halflife of a spring, or the whole time of a cubic. What the velocities of
-offsets add may fade within another one.
+A shape has one time: the halflife of a spring, or the whole time of a cubic. The part of the
+offsets' velocities may fade within another one.
 
 Source: notebook 000, Player (spring inertializer), and Holden, Inertialization Transition Cost
 (cubic inertializer).
@@ -22,7 +22,7 @@ Array = np.ndarray
 
 
 class FadeShape(Protocol):
-    """What an inertializer asks of a shape; times and ages are in seconds."""
+    """Interface between an inertializer and a shape; times and ages are in seconds."""
 
     def compute_matrix(self, time: float, age: float, velocity_time: float) -> Array:
         """Return the matrix (2, 2) from (offset, velocity) at a jump to those at an age."""
@@ -40,7 +40,7 @@ class FadeShape(Protocol):
         """Return when about half of an offset has faded."""
 
     def compute_share(self, time: float, ages: Array) -> Array:
-        """Return what is left of an offset without a velocity."""
+        """Return the share left of an offset without a velocity."""
 
     def measure(self, x: Array, v: Array, time: Any, velocity_time: Any) -> Array:
         """Return the total displacement of offsets x with velocities v."""

@@ -1,4 +1,4 @@
-"""The price of a jump between two frames: how far, and for how long, joints are from their motion.
+"""Price a jump between two frames by how far, and for how long, joints are off their motion.
 
 Source: Holden, Inertialization Transition Cost, with distances in space instead of along axes.
 """
@@ -25,8 +25,8 @@ def compute_prices(
 ) -> np.ndarray:
     """Return the prices (...) of jumps in metre-seconds.
 
-    Of offsets (..., K, 3) in metres of joints, of which the toes come first, and their velocities;
-    `weights` (K,); contacts (..., L) of the toes in the frames `left`, and in those jumped `to`.
+    Offsets (..., K, 3) in metres and their velocities are of joints, toes first; `weights` (K,);
+    contacts (..., L) of the toes in the frames `left`, and in the frames jumped `to`.
     The length of exp(-y t) (x + (v + y x) t) is integrated by Gauss-Laguerre quadrature.
     """
     slope = velocity / RATE + offset

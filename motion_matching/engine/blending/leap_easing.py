@@ -1,7 +1,7 @@
-"""Even out moments at which a blend of motions makes a joint leap, as only a bake can.
+"""Even out moments at which a blend of motions makes a joint leap; only a bake can.
 
-Live, a hard jump fades with the speed that a body has, and a motion field changes its gait within a
-moment. A bake knows what comes next and smooths such a moment.
+Live, a hard jump fades from the body's present speed, and a motion field changes its gait within a
+moment. A bake knows the following motion and smooths such a moment.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def even_out_leaps(
     """Return poses (T, 7, B) in which no joint accelerates by more than `most` in m/s², if it can.
 
     The joints are those of `bones`, all but bone 0 by default, and of their children. These bones
-    turn and move more evenly around such moments. Frames that are `kept` (T,) stay as they are.
-    Without any such moment, these very poses are returned.
+    turn and move more evenly around such moments. Frames that are `kept` (T,) stay unchanged.
+    Without any such moment, the same array is returned.
     """
     moved = np.arange(1, poses.shape[2]) if bones is None else np.array(bones)
     joints = np.union1d(moved, np.flatnonzero(np.isin(parents, moved)))
@@ -52,7 +52,7 @@ def even_out_leaps(
 
 
 def _blur(poses: np.ndarray, near: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """Return the poses (N, 7, B) at `near` (N,), blended by a share (N,) with those beside them."""
+    """Return the poses (N, 7, B) at `near` (N,), blended by a share (N,) with their neighbours."""
     before, now, after = (
         poses[np.clip(near + k, 0, len(poses) - 1)].transpose(0, 2, 1) for k in (-1, 0, 1)
     )

@@ -1,4 +1,4 @@
-"""How jumps fade, and what they are priced with: numbers no user changes."""
+"""Tuned numbers for fading and pricing jumps; no user changes them."""
 
 from __future__ import annotations
 

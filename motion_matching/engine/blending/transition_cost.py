@@ -1,8 +1,8 @@
-"""What a jump costs the eye: how far, and for how long, a body is away from the motion it entered.
+"""Price a jump for the eye: how far, and for how long, a body is off the motion it entered.
 
 The cost is the total displacement in metre-seconds of each bone's position in the character's
-frame, by axis. It counts what fades after a jump, with what was left of jumps before it. Offsets of
-positions are taken to fade as those of the bones' rotations do, which holds nearly.
+frame, by axis. It counts all that fades after a jump, including the rest of earlier jumps. Offsets
+of positions are assumed to fade like the bones' rotations, which nearly holds.
 
 Source: Holden, Inertialization Transition Cost.
 """
@@ -26,7 +26,7 @@ _NEXT, _AFTER = np.array([1, 2, 0]), np.array([2, 0, 1])
 
 
 class Transition(NamedTuple):
-    """A jump as it fades: the pose (7, B) and velocities (6, B) that were entered, and the rest."""
+    """A fading jump: the entered pose (7, B) and velocities (6, B), and the offsets."""
 
     pose: Array
     velocity: Array
@@ -34,7 +34,7 @@ class Transition(NamedTuple):
 
 
 def enter(jumps: Sequence[Jump], limits: Array, settings: PerformerSettings) -> list[Transition]:
-    """Return the transitions of jumps out of motion that nothing else fades in.
+    """Return the transitions of jumps out of motion without other fading offsets.
 
     `limits` (2, B) are those of an `Inertializer`.
     """
@@ -70,7 +70,7 @@ def compute_offsets(transitions: Sequence[Transition], parents: Array) -> tuple[
 
 
 def measure_costs(transitions: Sequence[Transition], parents: Array) -> Array:
-    """Return what jumps cost (J, B, 3) by bone and axis, in metre-seconds."""
+    """Return the cost (J, B, 3) of jumps by bone and axis, in metre-seconds."""
     if not transitions:
         return np.zeros((0, len(parents), 3))
     offset, speed = compute_offsets(transitions, parents)
@@ -100,7 +100,7 @@ def format_price(price: float) -> str:
 
 
 def _compute_motion(poses: Array, velocities: Array, parents: Array) -> tuple[Array, Array]:
-    """Return positions (F, B, 3) and their velocities, as bone 0 sees them.
+    """Return positions (F, B, 3) and their velocities in the frame of bone 0.
 
     Of poses (F, 7, B) and velocities (F, 6, B), linear and angular, each in its parent's frame.
     """

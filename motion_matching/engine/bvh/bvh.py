@@ -31,7 +31,7 @@ from .bvh_positions import (
 )
 from .bvh_text import AXES, Joint, read, read_joints
 
-# metres per unit: those that files use, and those that occur
+# metres per unit: the common ones, and all that occur
 _USUAL_UNITS = {"centimetres": 0.01, "metres": 1.0, "millimetres": 0.001}
 _CMU_UNIT = {"units of the CMU library": 0.0254 / 0.45}  # in conversions of it
 _RARE_UNITS = {"decimetres": 0.1, "inches": 0.0254, "feet": 0.3048} | _CMU_UNIT
@@ -58,8 +58,8 @@ def load(
 
     Rest positions are the OFFSETs; position channels replace them, component by component, or are
     added to them, as `bvh_positions` finds. Of several roots, `root` is read, or the largest
-    performer. Joints of equal name get '.001', '.002' and so on. The clip's `warnings` say what had
-    to be assumed, such as a truncated last line. Raises MotionDataError for a file that cannot be
+    performer. Joints of equal name get '.001', '.002' and so on. The clip's `warnings` list all
+    assumptions, such as a truncated last line. Raises MotionDataError for a file that cannot be
     used and SettingsError for impossible axes or scales.
     """
     path = Path(path)
@@ -205,7 +205,7 @@ def _check_scale(scale: float) -> None:
 
 
 def _detect_scale(parents: np.ndarray, positions: np.ndarray, notes: list[str]) -> float:
-    """Return the metres per unit for which the character is as large as a person.
+    """Return the metres per unit that make the character as large as a person.
 
     A rest pose may run all bones along one axis, so its height says little. The longest chain of
     bones between two joints leads from a toe to the far hand and is about 2.3 m long for an adult.
@@ -243,7 +243,7 @@ def _detect_scale(parents: np.ndarray, positions: np.ndarray, notes: list[str]) 
 
 def _measure_longest_chain(parents: np.ndarray, lengths: np.ndarray) -> float:
     """Return the length of the longest chain between two joints, from `lengths` (B,) of bones."""
-    below = np.zeros(len(parents))  # the longest chain found so far down from a joint
+    below = np.zeros(len(parents))  # the longest chain down from a joint so far
     longest = 0.0
     for bone in range(len(parents) - 1, -1, -1):
         longest = max(longest, below[bone])

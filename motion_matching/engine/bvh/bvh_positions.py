@@ -1,8 +1,8 @@
-"""Local positions of the joints of a BVH file, from their OFFSETs and position channels.
+"""Compute local positions of a BVH file's joints, from their OFFSETs and position channels.
 
 Programs write two dialects. In most, position channels replace the OFFSET; in others they are added
-to it, and are zero or nearly so where a bone keeps its length. Which one a file is in, its bones
-tell: under the wrong reading a body shrinks to a point.
+to it, and are zero or nearly so where a bone keeps its length. The bones show the dialect of a
+file: under the wrong reading a body shrinks to a point.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ..errors import MotionDataError
 from ..maths.rotations import quat
 from .bvh_text import Joint
 
-_SAMPLED = 32  # frames that the dialect is found from
+_SAMPLED = 32  # frames from which the dialect is detected
 _LEFT = 0.5  # share of a body's bone lengths that positions keep in the one dialect or the other
 _ON_GROUND = 0.25  # share of the height of hips by which feet may be off the ground
 
@@ -44,7 +44,7 @@ def compute_local_positions(
 
 
 def sample_frames(count: int) -> np.ndarray:
-    """Return indices of evenly chosen frames, few enough to look at each."""
+    """Return indices of evenly chosen frames, few enough to examine each."""
     return np.linspace(0, count - 1, num=min(count, _SAMPLED), dtype=int)
 
 
@@ -59,8 +59,8 @@ def find_added(
 
     `values` (F, C) and local `rotations` (F, B, 4) are those of some frames. Joints within the body
     are in the dialect in which more than half of their bone lengths is left. Carriers, which move
-    the body over the ground, are judged apart, as files differ there too: theirs count from the
-    OFFSET if they are nearer to zero than to it, and the feet as far below the ground.
+    the body over the ground, are judged separately: their channels count from the OFFSET if they
+    are nearer to zero than to it, and the feet as far below the ground.
     """
     added = np.zeros(len(joints), dtype=bool)
     moved = np.array([bool(joint.get_columns("position")) for joint in joints])

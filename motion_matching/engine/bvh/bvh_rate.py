@@ -1,4 +1,4 @@
-"""Read the frame rate of a BVH file from its frame time, which files also give as a rate."""
+"""Read the frame rate of a BVH file from its frame time, which some files give as a rate."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _BROADCAST_RATES = (24000 / 1001, 30000 / 1001, 60000 / 1001, 120000 / 1001)
 _ASSUMED_RATE = 30.0
 _LONGEST_FRAME = 1.0  # seconds
 # A frame time above that is a rate, or in milliseconds. Rates below 24 are rarer than as many
-# milliseconds, which are 50 frames per second and more; above 50, milliseconds are the rarer ones.
+# milliseconds, which are 50 frames per second and more; above 50, milliseconds are rarer.
 _LOWEST_RATE, _ANY_RATE, _HIGHEST_RATE = 24, 50, 1000
 _ROUNDED = 1e-3  # relative error of a broadcast rate such as 29.97
 
@@ -23,8 +23,8 @@ _ROUNDED = 1e-3  # relative error of a broadcast rate such as 29.97
 def read_frame_rate(path: Path, text: str, notes: list[str]) -> float:
     """Return the frames per second of a printed frame time, 'nan' for none.
 
-    `notes` get what had to be assumed. Raises MotionDataError for less than one frame per second,
-    which nobody can have meant, unless it is a frame rate.
+    Assumptions are added to `notes`. Raises MotionDataError for less than one frame per second,
+    which cannot be intended, unless it is a frame rate.
     """
     time = float(text)
     if not (np.isfinite(time) and time > 0):
@@ -60,7 +60,7 @@ def _round_to_rate(text: str) -> float:
 
 
 def _find_rate(time: float) -> float | None:
-    """Return the frame rate that a frame time above a second is, if it is one."""
+    """Return a frame time above a second as a frame rate, if it is one."""
     for rate in _BROADCAST_RATES:
         if abs(time - rate) <= _ROUNDED * rate and time != round(time):
             return rate

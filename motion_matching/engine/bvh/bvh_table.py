@@ -1,4 +1,4 @@
-"""Read the numbers of a BVH file as one array, or say which of them is wrong, and where."""
+"""Read the numbers of a BVH file as one array, or report the first wrong one and its place."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 
 from ..errors import MotionDataError
 
-_PLAIN = b"+-.0123456789"  # what most numbers consist of
+_PLAIN = b"+-.0123456789"  # characters of most numbers
 LARGEST_VALUE = 1e9  # far above any degrees or millimetres; keeps float32 finite
 
 
@@ -24,7 +24,7 @@ _SEPARATORS = {",": "commas", ";": "semicolons"}
 
 
 def fail(path: Path, line: int, actual: str, expected: str, advice: str = "") -> NoReturn:
-    """Raise the MotionDataError that a line has something else than was expected."""
+    """Raise the MotionDataError for a line with unexpected content."""
     more = f": {advice}" if advice else ""
     raise MotionDataError(
         f"Cannot read '{path}': line {line} has {actual} where {expected} was expected{more}"
@@ -32,7 +32,7 @@ def fail(path: Path, line: int, actual: str, expected: str, advice: str = "") ->
 
 
 def explain_word(word: str) -> str:
-    """Return what is wrong with a word that is no number and what to do; nothing if unknown."""
+    """Explain why a word is no number, with a remedy; empty if unknown."""
     if _DECIMAL_COMMA.fullmatch(word):
         return "it has a decimal comma; write numbers with decimal points"
     if separated := _LIST.fullmatch(word):
@@ -47,7 +47,7 @@ def explain_word(word: str) -> str:
 class BvhTable:
     """Reads the numbers after the frame time: a line for each frame, a number for each channel.
 
-    Errors name the `channels`; `notes` get what had to be left out.
+    Errors name the `channels`; omissions are added to `notes`.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class BvhTable:
         return starts, ends, rows + self.first_line
 
     def _explain_words(self, words: Iterator[bytes]) -> str:
-        """Return what is wrong with the first of some words that is no number, if it is known."""
+        """Explain why the first odd word is no number, if known."""
         explained = (explain_word(word.decode("latin-1")) for word in words)
         return next(filter(None, explained), "")
 

@@ -32,7 +32,7 @@ _LARGEST_FILE = 2 * 1024**3  # bytes; reading takes several times as much memory
 
 @dataclass
 class Joint:
-    """A joint as the file has it: the `line` of its name, the index of its `parent`, and the kinds
+    """A joint of the file: the `line` of its name, the index of its `parent`, and the kinds
     and axes of its `channels`.
     """
 
@@ -53,7 +53,7 @@ class Joint:
 class BvhText(NamedTuple):
     """The joints of one performer, parents (B,) first, and channel values (F, C), float64.
 
-    `notes` say what had to be assumed.
+    `notes` list assumptions.
     """
 
     joints: list[Joint]
@@ -77,7 +77,7 @@ def read(path: Path, root: str | None = None) -> BvhText:
 def list_performers(path: Path) -> list[str]:
     """Return the roots of the performers in a BVH file; raise MotionDataError.
 
-    A root of a camera or a prop is none. Of roots with one name, later ones have '.001' and so on.
+    Roots of cameras and props are left out. Later roots of an equal name get '.001' and so on.
     """
     return find_performers(_split_by_root(_read_hierarchy(path)[2]))
 
@@ -88,7 +88,7 @@ def read_joints(path: Path, root: str | None = None) -> tuple[list[Joint], np.nd
 
 
 def _read_hierarchy(path: Path) -> tuple[bytes, int, list[Joint]]:
-    """Return the bytes of a BVH file, where its motion starts in them, and all joints."""
+    """Return the bytes of a BVH file, the start of its motion in them, and all joints."""
     data = _read_bytes(path)
     motion = _MOTION.search(data)
     if motion is None:
@@ -121,7 +121,7 @@ def _read_bytes(path: Path) -> bytes:
 
 
 def _explain_beginning(data: bytes) -> str:
-    """Return why a file does not begin as a BVH file does, and what to do where it could."""
+    """Explain why a file does not begin like a BVH file, with a remedy if there is one."""
     if _BEGINNING.match(data[:_LONGEST_BEGINNING].lstrip(b"\xff\xfe").replace(b"\0", b"")):
         return "its text is in UTF-16; save it as UTF-8"
     if later := _HIERARCHY_LINE.search(data, 0, _LONGEST_BEGINNING):

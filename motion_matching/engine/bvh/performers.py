@@ -1,4 +1,4 @@
-"""Which joints of a file are a performer, and which a camera or a prop."""
+"""Separate the joints of performers from cameras and props."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 LIMB = 3  # joints, as of thigh, shin and foot
-_FORKS = 2  # from which limbs part in a body, as from hips and chest; a hand has one
-_SHARE = 0.5  # of the joints of the largest, that others have if none is a body
+_FORKS = 2  # joints of a body where limbs part, such as hips and chest; a hand has one
+_SHARE = 0.5  # least share of the largest tree's joints for other trees if none is a body
 
 
 def is_body(parents: np.ndarray) -> bool:
@@ -26,7 +26,7 @@ def is_body(parents: np.ndarray) -> bool:
 
 
 def find_performers(trees: Mapping[str, np.ndarray]) -> list[str]:
-    """Return the names of those trees of joints, given by their parents, that are performers.
+    """Return the names of the performers among trees of joints, given by their parents.
 
     They are the bodies, or without any the largest tree and others that are about as large.
     """

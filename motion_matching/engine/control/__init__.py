@@ -1,4 +1,4 @@
-"""The tick: the simulation object, the method, blending, feet and looks, in one performer."""
+"""Run the tick: simulation object, method, blending, feet and looks in one performer."""
 
 from typing import TYPE_CHECKING
 

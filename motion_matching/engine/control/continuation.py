@@ -1,7 +1,7 @@
-"""Carry the rest of a take on from a new part before it: moved and turned there, without a seam.
+"""Join the rest of a take to a new part before it, moved and turned so that no seam shows.
 
-What the new part ends with and what the rest begins with differ in pose, place and motion. The
-difference fades as after a jump, and feet that stand meanwhile stay where they stand.
+The end of the new part and the start of the rest differ in pose, place and motion. The difference
+fades as after a jump, and feet that stand meanwhile stay in place.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from .numbers import NUMBERS
 
 
 class Body(NamedTuple):
-    """What moves: its bones, their `limits` (2, B) as in `Method`, its legs, and ticks a second."""
+    """A moving body: bones, their `limits` (2, B) as in `Method`, legs, and ticks per second."""
 
     skeleton: Skeleton
     limits: np.ndarray
@@ -37,10 +37,10 @@ class Body(NamedTuple):
 
 
 class CarriedRest(NamedTuple):
-    """Poses (F, 7, B) of the rest's first ticks, and without planted feet; later ones only move.
+    """Poses (F, 7, B) of the rest's first ticks, and the same without planted feet.
 
-    `move` is how: the place on the ground where the world's origin goes. `faded` is the tick from
-    which on the poses without planted feet are those of the rest, moved.
+    All later poses are only moved: `move` is the place on the ground to which the world's origin
+    goes. From the tick `faded` on, the poses without planted feet are the moved ones, too.
     """
 
     poses: np.ndarray
@@ -97,9 +97,9 @@ def _fade(
     lead_back: float,
     moves: bool,
 ) -> tuple[np.ndarray, np.ndarray, int]:
-    """Return the rest's poses (F, 7, B) as they go on, their places (F, 3), and when it has faded.
+    """Return the rest's faded poses (F, 7, B), their places (F, 3), and the tick of the fade's end.
 
-    After that the poses are those of the rest, moved.
+    From that tick on, the poses are the moved ones of the rest.
     """
     fps, skeleton, dt = body.fps, body.skeleton, 1.0 / body.fps
     inertializer = Inertializer.from_settings(body.limits, settings, dt)
@@ -137,7 +137,7 @@ def _fade(
 
 
 def _list_toes(rest: np.ndarray, contacts: np.ndarray, body: Body) -> list[PlayedToes]:
-    """Return the toes of a rest (T, 7, B), and where they land in it, from its third tick on."""
+    """Return the toes of a rest (T, 7, B) and their landings in it, from its third tick on."""
     track, own = _get_places(rest), np.array(rest, np.float64)
     own[:, :, 0] = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
     bones = [leg.chain[-1] for leg in body.legs]
@@ -159,16 +159,16 @@ def _plant(
     settings: PerformerSettings,
     faded: int,
 ) -> tuple[np.ndarray, int]:
-    """Return the poses with feet planted until all has faded, and the tick from which on none is.
+    """Return the poses with feet planted until all has faded, and the tick when the last is free.
 
-    A contact that begins later is the rest's own.
+    Contacts that begin later are left to the rest.
     """
     dt, feet = 1.0 / body.fps, create_foot_lock(body.legs)
     hardest = Joints(body.skeleton.parents).measure_acceleration(poses.astype(np.float64), body.fps)
     hardest = max(hardest, MARGINS.fall)
     feet.start_from(before[-1], before[-2], settings, dt)
     result, release = poses.copy(), len(poses)
-    own = np.zeros(contacts.shape[1], bool)  # contacts of the rest's own
+    own = np.zeros(contacts.shape[1], bool)  # contacts left to the rest
     for tick in range(len(poses)):
         if tick >= faded:
             own |= ~np.array(feet.locked) & ~contacts[tick]
@@ -189,7 +189,7 @@ def _plant(
 
 
 def _mix(pose: np.ndarray, other: np.ndarray, share: float) -> np.ndarray:
-    """Return a pose (7, B) with a share of another that is nearly the same."""
+    """Blend a pose (7, B) with a share of a very similar one."""
     near = np.where(np.einsum("cb,cb->b", pose[3:], other[3:]) < 0.0, -1.0, 1.0)
     result = pose.copy()
     result[3:] = quat.normalize((pose[3:] + share * (near * other[3:] - pose[3:])).T).T

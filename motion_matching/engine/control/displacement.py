@@ -1,12 +1,12 @@
-"""Keep the character, led by the data, and the simulation object, led by the code, together.
+"""Keep together the character, led by the data, and the simulation object, led by the code.
 
-A mode says which of them follows the other; clamping then limits how far apart they are.
+A mode sets which of them follows the other; clamping then limits their distance.
 
 Source: article 002, from Synchronization to Clamping. Two additions are for data that cannot
 follow. A character that lags behind is turned by more than its own turning allows, because its
-steps go astray as long as it faces elsewhere. And where it may be pulled only by a share of its
-motion, the simulation object waits for it instead of dragging it over the ground. Without
-`object_waits` there are neither, as in the article.
+steps go astray while it faces elsewhere. And where only a share of its motion may pull it, the
+simulation object waits for it instead of dragging it over the ground. Without `object_waits`
+neither applies, as in the article.
 """
 
 from __future__ import annotations
@@ -90,10 +90,10 @@ def _pull(
     settings: PerformerSettings,
     dt: float,
 ) -> GroundPose:
-    """Damp the character toward the simulation object, by a share of its own motion if so set.
+    """Damp the character toward the simulation object, optionally by a share of its own motion.
 
     From half of the clamp distance on, its steps increasingly count as turning too, if the object
-    waits: each as the angle that moves feet `FOOT_RADIUS` from its axis as far.
+    waits: each counts as the angle that moves feet `FOOT_RADIUS` from its axis by its length.
     """
     (x, y, yaw), (vx, vy, turn_rate) = character, velocity
     share = 1.0 - compute_remainder(settings.adjust_position_halflife, dt)

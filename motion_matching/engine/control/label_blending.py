@@ -1,8 +1,7 @@
 """Place the character by the displacement of the labels that it plays, blended over a time.
 
-Numbers that pull are blended by their pull. Those that hold character and simulation object
-together set how far apart the two may be, and this distance eases: nothing snaps, and it takes the
-same time at any frame rate.
+Numbers that pull are blended by their pull. Limits on the distance between character and simulation
+object ease, so that nothing snaps, and take the same time at any frame rate.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ Shared = Sequence[tuple[float, PerformerSettings]]
 
 
 class EasedShares:
-    """Shares of the performer's own numbers and of each label, which ease within a time.
+    """Shares of the performer's own numbers and of each label, eased within a time.
 
     Each share is a cubic in time from its value and rate when the goal changed; all of them
     together are 1, and come to rest at the goal.
@@ -58,10 +57,10 @@ class EasedShares:
 
 
 class EasedLimit:
-    """How far two things may be apart: a distance or an angle that eases within a time.
+    """Largest allowed gap between two things: a distance or an angle that eases within a time.
 
-    A limit that becomes narrower closes from how far they are apart, at the rate at which they part
-    then, so that it holds them softly. One that ends opens ever faster.
+    A narrower limit closes softly, from the present gap and its rate of change. A limit that ends
+    opens ever faster.
     """
 
     def __init__(self) -> None:
@@ -131,7 +130,7 @@ class LabelBlending:
         dt: float,
         feet: tuple[float, float] | None = None,
     ) -> GroundPose:
-        """Return where a character is after a tick, that plays `labels` by their shares."""
+        """Return where a character that plays `labels` by their shares is after a tick."""
         shares, is_first = self._shares, not self._shares.goal
         shares.update((1.0 - sum(labels), *labels), self._seconds, dt)
         goal = self._settings[shares.goal.index(1.0)]
@@ -148,7 +147,7 @@ class LabelBlending:
     def _update_limits(
         self, goal: PerformerSettings, apart: tuple[float, float], is_first: bool, dt: float
     ) -> None:
-        """Let the limits of some settings come.
+        """Ease toward the limits of some settings.
 
         They are those within which both meet, by distance and angle, from which on the object
         waits, and those of clamping.
@@ -167,7 +166,7 @@ class LabelBlending:
 
 
 def _measure_gap(character: GroundPose, simulation: SimulationObject) -> tuple[float, float]:
-    """Return how far character and simulation object are apart, and the angle between them."""
+    """Return the distance and the angle between character and simulation object."""
     x, y, yaw = character
     return math.hypot(x - simulation.x, y - simulation.y), abs(wrap(yaw - simulation.yaw))
 
@@ -180,7 +179,7 @@ def _adjust(
     dt: float,
     feet: tuple[float, float] | None,
 ) -> GroundPose:
-    """Move the character by the average of what each adjusts."""
+    """Move the character by the average of all adjustments."""
     x, y, yaw = character
     for share, settings in shared:
         if settings.displacement == "adjust":
@@ -198,7 +197,7 @@ def _synchronize(
     most: float,
     most_angle: float,
 ) -> GroundPose:
-    """Bring both nearer to each other, to within a distance and an angle."""
+    """Bring both within a distance and an angle of each other."""
     meeting = [pair for pair in shared if pair[1].displacement == "synchronize"]
     share = sum(share for share, _ in meeting)
     factor = sum(s * settings.synchronization for s, settings in meeting) / (share or 1.0)
@@ -218,7 +217,7 @@ def _synchronize(
 
 
 class PlayedLabels:
-    """Tells which labels frames carry, given the names of all tags and their bits (N,).
+    """Finds the labels of frames, given the names of all tags and their bits (N,).
 
     A frame that several labels name carries the first of them.
     """
@@ -245,7 +244,7 @@ class PlayedLabels:
         self._of_frame = of_frame if tags else None
 
     def get_shares(self, frame: int) -> tuple[float, ...]:
-        """Return 1 for the label that a frame carries, and 0 for all others."""
+        """Return 1 for the label of a frame, and 0 for all others."""
         return self._shares[0 if self._of_frame is None else self._of_frame.item(frame)]
 
     def find_most(self, frames: np.ndarray, weights: np.ndarray) -> tuple[float, ...]:

@@ -1,4 +1,4 @@
-"""The interface that motion matching and motion fields share: a goal goes in, motion comes out."""
+"""Define the interface of motion matching and motion fields: a goal goes in, motion comes out."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ class Goal(NamedTuple):
     so much that a search should not wait. `fading`: less than half of the last jump has faded, so
     another one should wait. `push` in m/s is the intent's; the trajectory includes it already.
     `enter` is the intent's, too. `rests`: the simulation object rests, and nothing is requested;
-    `stands`: besides, the character faces as it does, so that there is nothing to do but to stand.
-    `measure_seams` tells how hard jumps would shake a joint; `measure_prices` what jumps (J,) cost
-    the eye, in metre-seconds.
+    `stands`: the character also faces as it does, so that it only has to stand. `measure_seams`
+    returns how hard jumps would shake a joint, `measure_prices` the visible cost of jumps (J,) in
+    metre-seconds.
     `feet` (L, 3) are where toes are shown, and how far the body has gone since each stands; None
     where that does not matter.
     """
@@ -56,7 +56,7 @@ class Goal(NamedTuple):
 
 
 class Motion(NamedTuple):
-    """What the method plays next: a local pose (7, B) and where it comes from.
+    """The motion played next: a local pose (7, B) and its origin.
 
     `root` (3,) is the velocity of the simulation bone over this tick in its own axes: x and y in
     m/s and the turn rate in rad/s. `contacts` (L,) are those of the pose; `frame` of the database
@@ -64,7 +64,7 @@ class Motion(NamedTuple):
     `labels` have 1 for that of the settings' labels which is played, if any, and 0 for the others.
     `hardest` is how fast a joint accelerates in the data around the frame, in m/s², if known. It
     `holds` a pose that no data moves. `footing` is that of a frame whose ground is not level.
-    What is shown is a `share` of a frame later than it, from -0.5 to 0.5, and played at a `rate`.
+    The moment shown is a `share` of a frame later, from -0.5 to 0.5, and played at a `rate`.
     """
 
     pose: np.ndarray
@@ -86,7 +86,7 @@ class Motion(NamedTuple):
 class Candidate:
     """A frame that a search considered: its total cost and the cost of each feature.
 
-    `feet` is what of the total is for feet that stand elsewhere, `terms` what each cost term adds.
+    `feet` is the part of the total for feet that stand elsewhere, `terms` that of each cost term.
     """
 
     frame: int
@@ -113,12 +113,12 @@ class Method(Protocol):
     """A way to turn goals into motion.
 
     `start_from` enters the motion that is most like a pose and its velocities; the motion's jump
-    leads from there to what was entered, whose pose is that of this instant.
+    leads from there to the entered frame, whose pose is that of this instant.
 
     `acceleration_limits` (2, B) are linear and angular, of each bone against its parent; `legs` are
-    in the order of contacts. `gaze` is what turns for a look, None if there is no known head. Goals
-    tell a motion that `climbs` how far the ground rises. `explain` returns the last search, None
-    before the first.
+    in the order of contacts. `gaze` has the bones that turn for a look, None without a known head.
+    Goals of a motion that `climbs` include how far the ground rises. `explain` returns the last
+    search, None before the first.
     """
 
     @property

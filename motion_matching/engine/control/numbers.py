@@ -1,4 +1,4 @@
-"""The simulation object, where the body goes beside it, and how a take goes on: tuned numbers."""
+"""Tuned numbers for the simulation object, the body that follows it, and continued takes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..settings import tune
 class ControlNumbers:
     """Speeds, lengths and times are those of people."""
 
-    # what comes to rest
+    # rest
     stick_rest: float = tune(1e-3, "1", "of a stick, or m/s of a wish: sticks do not return to 0")
     gait_left: float = tune(1e-4, "1", "of a change of gait, less than which it has ended")
     resting_rate: float = tune(0.2, "rad/s", "what turns slower rests: springs end slowly")
@@ -29,7 +29,7 @@ class ControlNumbers:
     )
     right_ahead: float = tune(0.1, "s", "at full speed: nearer obstacles block, whatever the data")
     probe: float = tune(1e-3, "s", "of going on that shows where obstacles let an object move")
-    # the body beside it
+    # the body that follows it
     lean_halflife: float = tune(0.3, "s", "of a body that recentres over its feet: by eye")
     lean_speed: float = tune(0.05, "m/s", "at most while it does so: half of that of standing")
     lean_rate: float = tune(0.05, "rad/s", "at most meanwhile: feet stand, knees give: by eye")

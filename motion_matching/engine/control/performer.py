@@ -1,4 +1,4 @@
-"""A steered character; sessions, bakes and panels use nothing else."""
+"""Perform with a steered character; sessions, bakes and panels use nothing else."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ class Frame(NamedTuple):
     `pose` (7, B) is local, with bone 0 the character in the world; `unlocked_pose` is that before
     the feet were locked. `contacts` (L,) are the source frame's, `locked` (L,) the toes locked.
     `apart` is the simulation object's step less the data's. `blocked`: obstacles prevent the
-    desired velocity. `frame`, `jumped` and `cost`: what is played, as much as `share` of a frame
-    later, and at a `rate`.
+    desired velocity. `frame`, `jumped` and `cost` are of the played frame, shown a `share` of a
+    frame later, and played at a `rate`.
     """
 
     pose: np.ndarray
@@ -93,7 +93,7 @@ class Performer:
         times = method.trajectory_times
         self._future_times = tuple(t for t in times if t > 0)
         self._past_times = tuple(t for t in times if t <= 0)
-        # at which times the ground is looked at, if it matters
+        # times at which the ground is sampled, if it matters
         self._looks = list_times(times) if method.climbs and not is_flat(ground) else ()
         longest = min((*self._past_times, *self._looks), default=0.0)
         self._past = PastTrajectory(-longest, method.fps)
@@ -101,7 +101,7 @@ class Performer:
 
     def apply(self, settings: PerformerSettings) -> None:
         """Use other settings from the next tick on. Raises what the method raises."""
-        # first, because the method may refuse them, and then nothing has changed
+        # first, because the method may refuse them before anything has changed
         self.method.apply(settings)
         self.settings = settings
         self._simulation.apply(settings)
@@ -137,7 +137,7 @@ class Performer:
         return self._build_frame(motion, motion.pose.copy())
 
     def begin(self, performance: Performance) -> Frame:
-        """Start as a performance does."""
+        """Start like a performance."""
         place = performance.position, performance.facing
         if performance.start is None:
             return self.reset(*place, performance.seed)
@@ -146,11 +146,11 @@ class Performer:
     def start_from(
         self, position: tuple[float, float], facing: float, state: StartState, seed: int = 0
     ) -> Frame:
-        """Go on from a pose in motion, at a position in metres and a heading; return that pose.
+        """Go on from a moving pose, at a position in metres and a heading; return that pose.
 
-        The next `step` is one tick later. It goes on with the motion of the data that is most like
-        it, and what differs fades as after a jump. Feet that stand stay planted, and the simulation
-        object moves as the character does. A state of another skeleton starts as `reset`.
+        The next `step` is one tick later. It goes on with the most similar motion of the data; the
+        difference fades as after a jump. Standing feet stay planted, and the simulation object
+        moves like the character. A state of another skeleton starts like `reset`.
 
         A performance does the same when it is solved: give it the `start`, `position` and `facing`
         that `start_state.build_start_state` returns of three poses (3, 7, B), a tick apart, as
@@ -229,7 +229,7 @@ class Performer:
         if motion.jump is not None:
             self._enter(motion.jump)
         pose, offset = self._inertializer.update(motion.pose, bool(motion.contacts.any()))
-        # how fast the fading jump turns the body against the character
+        # turn rate of the body against the character, from the fading jump
         swing = self._inertializer.compute_turn_rate(self.method.hips)
         moved = self._advance_root(motion.root, offset, swing)
         old_x, old_y, old_yaw = self._placement
@@ -280,20 +280,20 @@ class Performer:
         return self._joints.compute_hardest(poses, self.method.fps).max(axis=1, initial=0.0)
 
     def _measure_prices(self, jumps: Sequence[Jump]) -> np.ndarray:
-        """Return what jumps (J,) would cost the eye now, with what is left of those before."""
+        """Return the visible cost of jumps (J,) now, with the rest of earlier jumps."""
         pairs = zip(jumps, self._inertializer.foresee(jumps), strict=True)
         transitions = [Transition(j.target_pose, j.target_velocity, f) for j, f in pairs]
         return measure_prices(transitions, self.method.skeleton.parents)
 
     def _enter(self, jump: Jump) -> None:
-        """Let what a jump changes fade from now on."""
+        """Let the changes of a jump fade from now on."""
         self._inertializer.transition(jump)
         self._since_jump = 0.0
         entered = jump.target_pose.copy(), jump.target_velocity.copy()
         self.last_transition = Transition(*entered, self._inertializer.fading)
 
     def _wants_to_rest(self, intent: Intent) -> bool:
-        """Return whether there is nothing to do but to face as the simulation object does."""
+        """Return whether the character only has to face like the simulation object."""
         if not self._simulation.is_at_rest or not self.settings.idle:
             return False
         return intent.jump_to is None and intent.enter is None and intent.push is None
@@ -303,9 +303,9 @@ class Performer:
         return self._simulation.predict(times)
 
     def _check_sharp_change(self) -> bool:
-        """Return whether the goal changed so much in a search interval that a search cannot wait.
+        """Return whether the goal changed too much in a search interval for a search to wait.
 
-        Afterwards, and after each interval, changes are measured against the goal of now.
+        Afterwards, and after each interval, changes are measured against the present goal.
         """
         simulation, settings = self._simulation, self.settings
         vx, vy, yaw = simulation.desired_vx, simulation.desired_vy, simulation.desired_yaw
@@ -350,7 +350,7 @@ class Performer:
         return self._simulation.foresee([self.dt, *(self.dt + time for time in times)])[1:]
 
     def _find_most_speed(self) -> float:
-        """Return how fast the motion goes on the slopes that were ahead a tick ago."""
+        """Return the top speed of the motion on the slopes that were ahead a tick ago."""
         if not self._looks or self.method.climbs is None:
             return math.inf
         points = [TrajectoryPoint(*[0.0] * 5), *self._ahead]
@@ -374,7 +374,7 @@ class Performer:
     def _advance_root(
         self, root: np.ndarray, offset: list[float], swing: float
     ) -> tuple[float, float, float]:
-        """Return where the data leads the character, whose body a fading jump turns at `swing`."""
+        """Return where the data leads the character; a fading jump turns its body at `swing`."""
         x, y, yaw = self._placement
         vx, vy, turn = root.tolist()
         dx, dy = rotate_xy((vx + offset[0]) * self.dt, (vy + offset[1]) * self.dt, yaw)
@@ -391,11 +391,11 @@ class Performer:
         return x, y, goal[2]
 
     def _turn_head(self, pose: np.ndarray, intent: Intent) -> None:
-        """Have the head of a pose look where the character is asked to go, or at a point."""
+        """Turn the head of a pose toward the requested direction, or a point."""
         if not self._look.is_needed(self.settings):
             return
         simulation, yaw = self._simulation, self._placement[2]
-        # by the way that the object turns, so that the head does not turn the other way
+        # the same way as the object, so that the head does not turn the other way
         heading = simulation.find_turn(self.settings.look_ahead) + wrap(simulation.yaw - yaw)
         self._look.apply(pose, heading, intent.look_at, self.settings, self.dt)
 
@@ -423,7 +423,7 @@ class Performer:
         return self._make_frame(motion, pose, unlocked, locked)
 
     def _find_hardest(self, motion: Motion) -> float:
-        """Return how hard feet may accelerate: as any motion so far, beside a jump as its own."""
+        """Return how hard feet may accelerate: as any motion so far, near a jump as its own."""
         self._hardest = max(self._hardest, motion.hardest)
         self._around_jump = [*self._around_jump[-2:], (motion.jump is not None, motion.hardest)]
         if any(jumped for jumped, _ in self._around_jump[-2:]):

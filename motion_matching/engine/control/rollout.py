@@ -103,8 +103,8 @@ class Take:
     """T ticks: poses (T, 7, B), whose bone 0 is the character in the world, and what explains them.
 
     - `unlocked_poses` (T, 7, B): before the feet were locked; `locked` (T, L): the toes locked
-    - `frames` (T,) of the database, `jumped` (T,), `cost` (T,); what is shown is `shares` (T,) of a
-      frame later, from -0.5 to 0.5, and played at `rates` (T,)
+    - `frames` (T,) of the database, `jumped` (T,), `cost` (T,); shown `shares` (T,) of a frame
+      later, from -0.5 to 0.5, and played at `rates` (T,)
     - `prices` (T,) of the jumps in metre-seconds, not a number where there is none
     - `character` and `simulation` (T, 3): x, y and yaw
     - `apart` (T, 3): the step of the simulation object less that of the data, before reconciling

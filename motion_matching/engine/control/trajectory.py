@@ -1,4 +1,4 @@
-"""The simulation object: the smoothed goal, now and predicted; obstacles stop it in both.
+"""Move and predict the simulation object, which smooths the goal and stops at obstacles.
 
 Plain floats, because this runs at every tick on single vectors.
 
@@ -71,10 +71,10 @@ class SimulationObject:
         self._speeds = self._blend_speeds(0.0)
         self.desired_yaw = yaw
         self.desired_vx = self.desired_vy = 0.0
-        # how far it is from where it would be without waiting, and how fast it makes up for that
+        # distance from where it would be without waiting, and the speed of catching up
         self._behind = self._catching_up = (0.0, 0.0)
         self._is_late = False
-        self.most_speed = math.inf  # in m/s, where the ground lets it go slowly only
+        self.most_speed = math.inf  # in m/s, where the ground allows only slow motion
 
     def start(self, velocity: tuple[float, float], yaw_rate: float) -> None:
         """Move from the start with a velocity in m/s in the world, and turn; the gait follows."""
@@ -129,7 +129,7 @@ class SimulationObject:
         if self._intent.velocity is not None:
             return self._intent.velocity
         x, y = compute_desired_velocity(self._intent.move, yaw, *self._speeds)
-        # the data of a character that never steps aside tells no speed for that
+        # data without steps aside gives no speed for them
         quicker = self._settings.turning_speed - 1.0 if self._settings.strafe else 0.0
         turning_speed = 1.0 + quicker * self.gait
         if turning_speed <= 1.0:
@@ -148,8 +148,8 @@ class SimulationObject:
     def foresee(self, times: Sequence[float]) -> list[State]:
         """Return the states behind the trajectory.
 
-        They are how the object will move, where headings turn the goal along; or, if so set, they
-        go evenly to what is desired (article 004: ExponentialDecay, whose remainder is linear).
+        They predict the object, with the goal turned along with headings; or, if so set, they go
+        evenly to the desired state (article 004: ExponentialDecay, whose remainder is linear).
         """
         if self._settings.prediction == "horizon" and self._intent.path is None and times:
             return self._predict_evenly(times)
@@ -191,7 +191,7 @@ class SimulationObject:
         return states
 
     def find_turn(self, ahead: float) -> float:
-        """Return by how much, in radians, its heading has to change for the desired one.
+        """Return the change in radians from its heading to the desired one.
 
         Along a path that is the heading some seconds ahead.
         """
@@ -222,7 +222,7 @@ class SimulationObject:
             self._fall_behind(before[0] - self.x, before[1] - self.y)
 
     def _fall_behind(self, x: float, y: float) -> None:
-        """Remember a way that the object has still to go."""
+        """Remember a distance that the object has still to go."""
         x, y = self._behind[0] + x, self._behind[1] + y
         near = min(NUMBERS.farthest_behind / (math.hypot(x, y) + 1e-9), 1.0)
         self._behind = x * near, y * near
@@ -276,7 +276,7 @@ class SimulationObject:
         return self._slide(state, (x, y, yaw, vx, vy, 0.0, 0.0, wrap(yaw - state[2]) / dt))
 
     def _slide(self, before: State, after: State) -> State:
-        """Return what obstacles leave of a step: no velocity or acceleration points into them."""
+        """Slide a step along obstacles: no velocity or acceleration points into them."""
         x, y, yaw, vx, vy, ax, ay, rate = after
         reached = self._slide_to(before[:2], (x, y))
         if reached == (x, y):
@@ -301,7 +301,7 @@ class SimulationObject:
         e, yi = math.exp(-y * dt), 1.0 / y
         j0x, j0y = vx - gx, vy - gy
         j1x, j1y = ax + j0x * y, ay + j0y * y
-        # how far a difference in velocity and in acceleration leads
+        # displacement by a difference in velocity and in acceleration
         s0, s1 = (1.0 - e) * yi, yi * yi - e * yi * (yi + dt)
         px, py = px + gx * dt + s0 * j0x + s1 * j1x, py + gy * dt + s0 * j0y + s1 * j1y
         px, py = px + self._catching_up[0] * dt, py + self._catching_up[1] * dt

@@ -1,4 +1,4 @@
-"""What players derive from a database: the character, idles, stances, postures and limits."""
+"""Derive from a database what players need: the character, idles, stances, postures and limits."""
 
 from typing import TYPE_CHECKING
 

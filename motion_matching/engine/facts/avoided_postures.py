@@ -1,7 +1,7 @@
-"""What a search avoids: frames of odd postures, and those that lead to them.
+"""Price the frames that a search avoids: odd postures, and frames that lead to one.
 
-A frame that is tagged to be preferred is left to its tag, whatever its cost: so an odd posture can
-be played as any other. A gait with hardly anything else keeps its odd postures.
+A frame tagged as preferred keeps the cost of its tag, so that an odd posture can be played like any
+other. A gait with hardly anything else keeps its odd postures.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ Array = np.ndarray
 
 
 def find_odd_frames(database: Database) -> Array:
-    """Return the frames (N,) of odd postures that other frames of their gait can take the place of.
+    """Return the frames (N,) of odd postures that other frames of their gait can replace.
 
-    Those of mirror images, copies and cycles count, too.
+    Frames of mirror images, copies and cycles count, too.
     """
     return _mark(database, 0.0)
 
 
 def find_avoided_frames(database: Database) -> Array:
-    """Return the same frames (N,), with those before them that still can go elsewhere."""
+    """Return the same frames (N,), with frames before them that can still lead elsewhere."""
     return _mark(database, LEAD)
 
 
 def price_frames(database: Database, weight: float) -> Array:
-    """Return what is added to the cost of frames (N,): their bias, and odd postures by weight."""
+    """Return the extra cost of frames (N,): their bias, and odd postures by weight."""
     bias = np.asarray(database.bias)
     if weight <= 0.0 or not database.derive(find_avoided_frames).any():
         return bias

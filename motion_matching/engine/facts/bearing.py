@@ -1,7 +1,7 @@
-"""Tell how far a body crouches and flings its arms out beyond what it does when it walks.
+"""Measure how much more a body crouches and flings its arms out than when it walks.
 
 A walk may begin with the first frames of a dash: they go as slowly, and their feet are as near.
-What tells them apart is how the body is carried over the next second.
+The bearing of the body over the next second distinguishes them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from .stances import StanceScore
 
 
 class WalkBearing:
-    """Prices frames by how the body is carried after them, beside how it is carried in walking.
+    """Prices frames by the body's bearing after them, relative to that in walking.
 
     A price is in costs of a search: 0 as in walking, a multiple of the usual differences between
     neighbours with the arms flung out all the time.
@@ -29,7 +29,7 @@ class WalkBearing:
         moving = (speed > AT_REST.moving * database.pace) & (speed < database.walk_to_run)
         walking = np.flatnonzero(moving)
         every = max(len(walking) // NUMBERS.walking_frames, 1)
-        # others are left out after, so that a change of tags leaves the frames as they are
+        # other frames are left out later, so that a change of tags does not change these
         sampled = walking[::every]
         sampled = sampled[database.playable[sampled]]
         known = every * len(sampled) > NUMBERS.enough_walking * database.fps
@@ -48,6 +48,6 @@ class WalkBearing:
         return np.asarray(flaws.reshape(2, len(frames), NUMBERS.bearing_moments).max(axis=2))
 
     def _measure_flaws(self, frames: np.ndarray) -> np.ndarray:
-        """Return how low hips are at frames (K,), and how far hands are out (2, K), as prices."""
+        """Return prices (2, K) of frames (K,): how low the hips are, and how far out the hands."""
         prices = [[NUMBERS.bearing_low], [NUMBERS.bearing_out]]
         return self._database.derive(StanceScore).measure_carriage(frames).T * prices

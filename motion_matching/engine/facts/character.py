@@ -1,4 +1,4 @@
-"""What players know of the character of a database: legs, gaze, landing toes, speeds on slopes."""
+"""Derive the character of a database: legs, gaze, landing toes, speeds on slopes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .numbers import NUMBERS
 
 
 def measure_character_legs(database: Database) -> tuple[LegGeometry, ...]:
-    """Measure the legs of the character as they are and move, in the order of the contacts."""
+    """Measure the legs of the character and their motion, in the order of the contacts."""
     every = max(database.frame_count // NUMBERS.body_frames, 1)
     poses = database.poses[::every]
     footing = None if database.footing is None else database.footing[::every]
@@ -28,7 +28,7 @@ def measure_character_legs(database: Database) -> tuple[LegGeometry, ...]:
 
 
 def measure_character_gaze(database: Database) -> Gaze | None:
-    """Measure what turns for a look of the character, None if it has no known head."""
+    """Measure the bones that turn for a look, None for a character without a known head."""
     every = max(database.frame_count // NUMBERS.body_frames, 1)
     return measure_gaze(database.skeleton, database.roles, database.poses[::every])
 

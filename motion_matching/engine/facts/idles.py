@@ -1,8 +1,8 @@
 """Find idles: runs of frames in which a character of a database simply stands.
 
 Its root hardly moves or turns, all feet are on the ground, it is upright and calm, and its feet are
-no farther apart than is usual when it stands. So neither a wave nor a crouch on the spot is one.
-Where there is none, poses are found that a character can hold instead.
+no farther apart than usual for standing. So neither a wave nor a crouch on the spot is an idle.
+Without any idle, poses are found that a character can hold instead.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def find_standing(database: Database) -> np.ndarray:
 def find_idle_runs(database: Database) -> np.ndarray:
     """Return the first frame of each run in which the body stands, and that after its last (R, 2).
 
-    However it stands: a T-pose counts, which is no idle.
+    Any standing pose counts, even a T-pose, which is no idle.
     """
     return _find_long_runs(database, database.derive(find_standing) & find_followed(database))
 
@@ -50,7 +50,7 @@ def _find_long_runs(database: Database, fits: np.ndarray) -> np.ndarray:
 
 
 def find_idles(database: Database) -> Idles:
-    """Return the idles of a database, or the poses to hold where it has none to speak of."""
+    """Return the idles of a database, or the poses to hold if it has too little of them."""
     runs = _find_played_runs(database)
     if not len(runs):
         stances = database.derive(StanceScore).list_best(NUMBERS.held_cost, database)
@@ -60,7 +60,7 @@ def find_idles(database: Database) -> Idles:
 
 
 def _find_played_runs(database: Database) -> np.ndarray:
-    """Return the runs (R, 2) in which the body stands at ease; none if they last no time at all."""
+    """Return the runs (R, 2) in which the body stands at ease; none if they are too short."""
     fits = np.zeros(database.frame_count, bool)
     for start, stop in database.derive(find_idle_runs).tolist():
         fits[start:stop] = True
@@ -74,13 +74,13 @@ def _find_played_runs(database: Database) -> np.ndarray:
 
 
 def _find_looked_at(database: Database, frames: np.ndarray) -> np.ndarray:
-    """Return the frame (F,) that stands for each, of those at equal times: idles change slowly."""
+    """Return for each frame the sample (F,) that represents it: idles change slowly."""
     step = max(round(NUMBERS.idle_looks_every * database.pace * database.fps), 1)
     return np.maximum(frames - frames % step, database.starts[database.range_of_frame[frames]])
 
 
 def find_settling_frames(database: Database) -> np.ndarray:
-    """Return the frames (N,) of all idles, and those that lead to one within a second."""
+    """Return the frames (N,) of all idles, and frames that lead to one within a second."""
     idles, result = database.derive(find_idles), np.zeros(database.frame_count, bool)
     lead = round(NUMBERS.idle_lead * database.fps)
     first = database.starts[database.range_of_frame[idles.starts]]
@@ -110,7 +110,7 @@ def _find_moves(database: Database) -> np.ndarray:
 def _find_resting(database: Database) -> np.ndarray:
     """Return the frames (N,) that hardly move and turn, and that two others follow.
 
-    Beside clips on level ground, those that climb tell nothing of how one stands.
+    With clips on level ground, climbing ones are ignored: they do not show how a body stands.
     """
     after = database.followers
     fits = (after >= 0) & (after[after] >= 0) & database.level
@@ -139,7 +139,7 @@ def _find_ordinary(
     low = feet[..., 2] < np.array([leg.foot_height for leg in legs]) + AT_REST.heel * size
     stances = np.all([np.asarray(database.contacts)[frames], low], axis=2)
     for stands in stances:
-        # a creature that mostly stands with a heel up does so here
+        # a creature that mostly stands with a heel up may do so here
         if stands[result].sum() > 0.5 * result.sum():
             result &= stands
     apart = np.linalg.norm(np.ptp(feet[..., :2], axis=1), axis=-1)
@@ -163,7 +163,7 @@ def _make_idles(database: Database, runs: np.ndarray) -> Idles:
 
 
 def _find_start(database: Database, runs: np.ndarray, entries: np.ndarray) -> int:
-    """Return the calmest frame of the idles with about the best stance, or the first to hold."""
+    """Return the calmest idle frame with about the best stance, or the first pose to hold."""
     if not len(runs):
         return int(entries[0]) if len(entries) else -1
     able, idle = database.find_candidates(0.0), np.zeros(database.frame_count, bool)
@@ -209,7 +209,7 @@ def _lead_on(database: Database, runs: np.ndarray) -> bool:
 
 
 def _weigh_bones(database: Database) -> np.ndarray:
-    """Return how much each bone but the first counts in a comparison, 1 in all: half for feet."""
+    """Return the weight of each bone but the first in comparisons, 1 in sum: half for feet."""
     count = database.skeleton.bone_count
     weights = np.full(count, (1.0 - NUMBERS.feet_share) / (count - 1))
     feet = list({bone for leg in database.roles.legs for bone in (leg.foot, leg.toe)})

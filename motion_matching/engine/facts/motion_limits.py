@@ -1,4 +1,4 @@
-"""What the motion of a database does at most: made motion does no more, but for `MARGINS`."""
+"""Measure the limits of a database's motion; made motion keeps to them, but for `MARGINS`."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from .numbers import NUMBERS
 
 
 class MotionLimits:
-    """What joints do at most; each is measured when it is first asked for.
+    """Limits of joints; each is measured when it is first requested.
 
-    Those of knees belong to their legs, as `measure_knees` returns them.
+    Limits of knees belong to their legs; see `measure_knees`.
     """
 
     def __init__(self, database: Database) -> None:
@@ -38,7 +38,7 @@ class MotionLimits:
         self._block, self._around = (
             round(s * database.fps) for s in (NUMBERS.peak_block, NUMBERS.peak_around)
         )
-        # of blocks, and of single frames, until they are measured
+        # of blocks and of single frames, empty until measured
         self._known, self._each = np.full((2, database.frame_count), np.nan)
         self._contacts, self._skeleton = np.asarray(database.contacts), database.skeleton
         self._toes = [leg.toe for leg in database.roles.legs]
@@ -46,7 +46,7 @@ class MotionLimits:
     def find_peak(self, frame: int) -> float:
         """Return the largest acceleration of a joint in the world around a frame, in m/s².
 
-        What is shown there may do as well, unless it would pop in the gait there.
+        Motion shown there may accelerate as hard, unless it would pop in that gait.
         """
         known = self._known.item(frame)
         if not math.isnan(known):
@@ -62,7 +62,7 @@ class MotionLimits:
         return peak
 
     def _measure_each(self, start: int, stop: int) -> np.ndarray:
-        """Return how hard joints accelerate in frames, none of which is an end of its range."""
+        """Return how hard joints accelerate in frames that are not at an end of their range."""
         each = self._each[start:stop]
         unknown = np.isnan(each).nonzero()[0]
         if len(unknown):
@@ -72,16 +72,16 @@ class MotionLimits:
         return each
 
     def measure_leaps(self, hardest: np.ndarray, frame: int, entered: Sequence[int]) -> np.ndarray:
-        """Return how hard jumps (J,) from a frame shake a joint, of how hard it accelerates then.
+        """Return how hard jumps (J,) from a frame shake a joint, by its acceleration there.
 
-        1 is as hard as both motions around it, but no harder than nearly all of the data.
+        1 is as hard as the motions on both sides, but at most as hard as nearly all of the data.
         """
         here, common = self.find_peak(frame), self.common_peak
         most = [max(here, self.find_peak(to)) if here < common else common for to in entered]
         return hardest / np.clip(most, MARGINS.fall, common)
 
     def prepare(self) -> MotionLimits:
-        """Measure what takes longer than a tick has."""
+        """Measure in advance what would take longer than a tick."""
         _ = self.common_peak, self._gait_peaks
         return self
 
@@ -92,7 +92,7 @@ class MotionLimits:
 
     @cached_property
     def _gait_peaks(self) -> tuple[float, float]:
-        """The same of frames slower and faster than where walking becomes running."""
+        """The same for frames slower and faster than the change from walking to running."""
         of_gaits = [np.flatnonzero(self._is_fast == fast) for fast in (False, True)]
         slow, fast = (
             self._measure_some(frames) if len(frames) else self.common_peak for frames in of_gaits
@@ -105,7 +105,7 @@ class MotionLimits:
     def measure_played(self, frames: np.ndarray) -> float:
         """Return how hard joints accelerate at most in nearly all of the frames (T,), in m/s².
 
-        It is at least that of a fall.
+        At least the acceleration of a fall is returned.
         """
         which = self._ranges[frames]
         inner = np.clip(frames, self._starts[which] + 1, self._stops[which] - 2)
@@ -117,10 +117,10 @@ class MotionLimits:
 
     @cached_property
     def hardest_step(self) -> float:
-        """How quickly feet step in the data at most: distance over squared time, in m/s².
+        """Quickest steps of feet in the data: distance over squared time, in m/s².
 
-        Nearly all steps are slower, as a body that steps twice as far takes longer by the root of
-        two. Infinite if there are none.
+        Nearly all steps are slower. The time is squared because a body takes longer by the root of
+        two to step twice as far. Infinite if there are no steps.
         """
         ranges = list(zip(self._starts.tolist(), self._stops.tolist(), strict=True))
         hardness = []
@@ -136,7 +136,7 @@ class MotionLimits:
         return float(np.percentile(every, MARGINS.played)) if len(every) else math.inf
 
     def _find_toes(self, leg: int, frames: np.ndarray) -> np.ndarray:
-        """Return where (K, 3) the toe of a leg is in the world in frames (K,)."""
+        """Return world positions (K, 3) of a leg's toe in frames (K,)."""
         toe = self._toes[leg : leg + 1]
         return self._skeleton.compute_bone_positions(toe, self._poses[frames])[:, 0]
 
@@ -144,7 +144,7 @@ class MotionLimits:
 def measure_knees(
     leg: LegGeometry, poses: np.ndarray, ranges: Sequence[tuple[int, int]], fps: float
 ) -> LegGeometry:
-    """Return a leg with how its knee moves in poses (F, 7, B) of which `ranges` are continuous."""
+    """Return a leg with its knee's motion in poses (F, 7, B), which are continuous in `ranges`."""
     chain = leg.chain[leg.thigh : leg.foot + 1]
     knee = leg.shin - leg.thigh
     parents = np.arange(len(chain)) - 1

@@ -1,4 +1,4 @@
-"""What counts as a stance, an idle, an odd posture and a limit of motion: tuned numbers."""
+"""Tuned numbers that define stances, idles, odd postures and limits of motion."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..settings import tune
 class FactNumbers:
     """Lengths, times and speeds are those of people."""
 
-    # stances: what each flaw costs; 1 is plainly wrong, as a crouch or a stride is
+    # stances: the cost of each flaw; 1 is plainly wrong, like a crouch or a stride
     stance_low: float = tune(4.0, "1/leg length", "a quarter of the leg lower is a crouch")
     stance_bent: float = tune(1.0, "1/rad", "a knee bent by 60° more than stretched is in a stride")
     stance_raised: float = tune(6.0, "1/leg length", "a heel 15 cm up is on tiptoe or swings")

@@ -1,8 +1,8 @@
-"""Find odd postures: moments in which a character is bent or flung as rarely in that gait.
+"""Find odd postures: moments in which a character is bent or flung in ways rare for that gait.
 
-A posture is odd if it is far from what is usual in its gait, and from what is usual in the seconds
-around it. The first alone would blame a style, such as a clip of crouching; the second alone would
-blame the moments in which a clip goes from one style to another.
+A posture is odd if it is unusual both for its gait and for the seconds around it. The first alone
+would blame a style, such as a clip of crouching; the second alone would blame the moments in which
+a clip goes from one style to another.
 """
 
 from __future__ import annotations
@@ -31,14 +31,14 @@ LEAST_SECONDS = NUMBERS.least_gait
 
 
 class _Trait(NamedTuple):
-    """A measure of postures: the least odd deviation, and what more and less of it are called."""
+    """A measure of postures: the least odd deviation, and words for more and less of it."""
 
     least: float
     more: str
     less: str
 
 
-# angles in degrees, lengths in lengths of a leg; those that explain the others come first
+# angles in degrees, lengths in leg lengths; traits that explain others come first
 _TRAITS = {
     "pitch": _Trait(NUMBERS.odd_lean, "bent forward", "bent back"),
     "roll": _Trait(NUMBERS.odd_lean, "bent to the left", "bent to the right"),
@@ -55,10 +55,9 @@ _TRAITS = {
 class OddPosture:
     """A moment with an odd posture: frames start <= f < stop of a database.
 
-    Those of its clip are first <= f < last, as tags count them. It is odd in a `gait`, and looks
-    like `what`. Its `deviation` is 1 where postures begin to be odd, and its `share` is that of all
-    frames in that gait. `range_index` is one range of the database that has it: others may have it,
-    too.
+    In its clip, as tags count frames, they are first <= f < last. It is odd in a `gait`, and `what`
+    names it. Its `deviation` is 1 where postures begin to be odd, and its `share` is that of all
+    frames in that gait. `range_index` is one range of the database with it, among others.
     """
 
     clip: str
@@ -74,7 +73,7 @@ class OddPosture:
 
 
 class _Samples(NamedTuple):
-    """Frames (M,) that are looked at, and the range of each."""
+    """Sampled frames (M,), and the range of each."""
 
     frames: Array
     ranges: Array
@@ -92,9 +91,9 @@ def find_odd_postures(database: Database) -> tuple[OddPosture, ...]:
 
 
 def find_all_odd_postures(database: Database) -> tuple[OddPosture, ...]:
-    """Find odd postures whatever the tags of their frames: these say what is usual, too.
+    """Find odd postures regardless of tags: tagged frames also show what is usual.
 
-    Mirror images say nothing new.
+    Mirror images are left out.
     """
     every, rate = _choose_rate(database)
     samples = _choose_samples(database, every)
@@ -125,20 +124,20 @@ def measure_gaits(database: Database) -> tuple[Array, Array, float]:
 
 
 def _choose_rate(database: Database) -> tuple[int, float]:
-    """Return how many frames apart postures are looked at, and how many a second."""
+    """Return the interval of samples in frames, and the samples per second."""
     every = max(round(database.fps / NUMBERS.odd_rate), 1)
     return every, database.fps / every
 
 
 def _name_posture(deviations: Array, names: Sequence[str]) -> str:
-    """Return what is odd by the deviations (T,) of its traits: what explains the others first."""
+    """Name a posture by the deviations (T,) of its traits; traits that explain others win."""
     trait = int(np.argmax(np.abs(deviations) >= 1.0))
     words = _TRAITS[names[trait]]
     return words.more if deviations[trait] > 0.0 else words.less
 
 
 def measure_shares(found: Sequence[OddPosture]) -> dict[str, float]:
-    """Return which share of each gait's frames is odd, for the gaits in which any is."""
+    """Return the share of odd frames of each gait that has any."""
     shares: dict[str, float] = {}
     for one in found:
         shares[one.gait] = shares.get(one.gait, 0.0) + one.share
@@ -146,7 +145,7 @@ def measure_shares(found: Sequence[OddPosture]) -> dict[str, float]:
 
 
 def summarize(found: Sequence[OddPosture]) -> str:
-    """Return in a few words how many odd postures are in which gait; nothing for none."""
+    """Count the odd postures of each gait, in a few words; empty without any."""
     counts, shares = Counter(one.gait for one in found), measure_shares(found)
     parts = [
         f"{counts[gait]} in {gait} ({shares[gait]:.1%} of its frames)"
@@ -157,7 +156,7 @@ def summarize(found: Sequence[OddPosture]) -> str:
 
 
 def describe(found: Sequence[OddPosture]) -> str:
-    """Return what is odd, clip by clip, as text."""
+    """Describe odd postures, clip by clip, as text."""
     lines = [f"odd postures: {summarize(found) or 'none'}"]
     lines += [
         f"  {o.clip} {o.first}-{o.last - 1}: {o.what}, {o.gait}"
@@ -176,7 +175,7 @@ def to_dicts(found: Sequence[OddPosture]) -> list[dict[str, Any]]:
     ]
 
 
-# ---------------------------------------------------------------- what is looked at
+# ---------------------------------------------------------------- samples
 
 
 def _find_originals(database: Database) -> list[int]:
@@ -204,8 +203,8 @@ def _choose_samples(database: Database, every: int) -> _Samples:
 def _measure_postures(database: Database, frames: Array) -> tuple[tuple[str, ...], Array]:
     """Return names of traits (T), and the traits (M, T) of frames.
 
-    All are seen from the simulation bone, and heights from the lowest toe, so that neither the
-    place on the ground nor its height matters.
+    All are measured from the simulation bone, and heights from the lowest toe, so that neither
+    the place on the ground nor its height matters.
     """
     skeleton, roles = database.skeleton, database.roles
     poses = np.asarray(database.poses[frames]).transpose(0, 2, 1)
@@ -247,7 +246,7 @@ def find_arms(
 ) -> list[tuple[int, int]]:
     """Return the first and last bones of the long branches of the trunk above the hips.
 
-    Names do not matter. `lengths` (B,) are those of bones from their parents, `leg` a leg's.
+    Names do not matter. `lengths` (B,) are distances of bones from their parents, `leg` a leg's.
     """
     trunk = skeleton.get_chain_to_root(roles.spine if roles.head is None else roles.head)
     if roles.hips not in trunk:
@@ -271,7 +270,7 @@ def find_arms(
 def _find_gaits(database: Database, samples: _Samples, rate: float) -> Array:
     """Return the index (M,) of the gait of samples, by their speed.
 
-    It is the median speed of some time, so that a bow is no step, and a pivot no pause.
+    The median speed over some time counts, so that a bow is no step, and a pivot no pause.
     """
     speed = np.linalg.norm(database.root_motion[samples.frames, :2], axis=1)
     rows = _spread_around(np.arange(len(speed)), samples.ranges, NUMBERS.gait_window * rate)
@@ -280,10 +279,10 @@ def _find_gaits(database: Database, samples: _Samples, rate: float) -> Array:
 
 
 def _spread_around(index: Array, ranges: Array, reach: float) -> Array:
-    """Return samples (K, W) spread evenly around those of an `index` (K,), up to a `reach`.
+    """Return samples (K, W) spread evenly around the samples `index` (K,), up to a `reach`.
 
-    They are of the same range, whose number each sample has in `ranges` (M,). Close to the end of a
-    range, they are those of its end.
+    They stay in the same range, given for each sample by `ranges` (M,): close to the end of a
+    range, its last samples are used.
     """
     edges = np.flatnonzero(np.diff(ranges, prepend=-1))
     number = np.searchsorted(edges, index, "right") - 1
@@ -295,16 +294,16 @@ def _spread_around(index: Array, ranges: Array, reach: float) -> Array:
     return rows
 
 
-# ---------------------------------------------------------------- what is odd
+# ---------------------------------------------------------------- deviations
 
 
 def _measure_deviations(
     postures: Array, gaits: Array, ranges: Array, names: Sequence[str], rate: float
 ) -> tuple[Array, Array]:
-    """Return how far traits (M, T) are from what is usual in their gait, in limits, and these.
+    """Return deviations of traits (M, T) from the usual in their gait, in limits, and the limits.
 
-    Where the gait changes, it is the nearer one that counts. It is 0 in gaits that are too rare to
-    know, and for arms of somebody who stands: gestures are what makes standing alive.
+    Where the gait changes, the nearer one counts. Deviations are 0 in gaits that are too rare to
+    judge, and for the arms of a standing body: gestures make standing alive.
     """
     least = np.array([_TRAITS[name].least for name in names])
     is_arm = np.array([name.endswith("hand") for name in names])
@@ -329,7 +328,7 @@ def _measure_deviations(
 def _measure_usual(values: Array, least: Array) -> tuple[Array, Array]:
     """Return the medians (T,) of values (M, T), and the limits (T,) of deviations from them.
 
-    They are `least` (T,) or more. What is beyond does not count, so that many odd ones widen the
+    Limits are `least` (T,) or more. Values beyond do not count, so that many odd ones widen the
     limits little.
     """
     usual = np.ones(values.shape, bool)
@@ -345,7 +344,7 @@ def _measure_usual(values: Array, least: Array) -> tuple[Array, Array]:
 def _leave_styles(
     deviations: Array, limits: Array, postures: Array, ranges: Array, rate: float
 ) -> Array:
-    """Return deviations (M, T) in limits of the odd, 0 where postures are alike for seconds.
+    """Return deviations (M, T) in limits, 0 where postures are alike for seconds.
 
     That is a style. Deviations, limits and postures (M, T) are in the units of traits.
     """
@@ -355,7 +354,7 @@ def _leave_styles(
         rows = _spread_around(index, ranges, NUMBERS.style_window * rate)
         around = np.median(postures[rows, traits[:, None]], axis=1)
         own = deviations[index, traits]
-        away = (postures[index, traits] - around) * np.sign(own)  # not back to what is usual
+        away = (postures[index, traits] - around) * np.sign(own)  # not back to the usual
         is_style = away < NUMBERS.style_share * np.abs(own)
         result[index[is_style], traits[is_style]] = 0.0
     return result

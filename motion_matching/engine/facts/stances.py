@@ -1,7 +1,7 @@
-"""Rate frames by how well their poses would do as a stance: upright, even, at ease and ordinary.
+"""Rate frames as stances: upright, even, at ease and ordinary poses are best.
 
-One score serves all that stands: which pose is held where no data stands, which idles are played,
-and how a character starts. It needs no names of bones, and takes bodies without arms and animals.
+One score chooses the pose to hold where no data stands, the idles to play, and the start of a
+character. It needs no names of bones, and works for bodies without arms and for animals.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .postures import find_arms, measure_leg
 
 
 class _FrameTable:
-    """What depends on a single frame (F,) of a motion alone: computed once for each frame."""
+    """Values that depend on single frames (F,) of a motion, computed once for each frame."""
 
     def __init__(self, frame_count: int, compute: Callable[[np.ndarray], np.ndarray]) -> None:
         self._compute = compute
@@ -28,7 +28,7 @@ class _FrameTable:
         self._known = np.full(frame_count, -1, np.int32), compute(none)
 
     def get(self, frames: np.ndarray) -> np.ndarray:
-        """Return what was computed of frames (F,), with the first axis of theirs."""
+        """Return the values of frames (F,), computing missing ones."""
         places, rows = self._known
         unknown = np.unique(frames[places[frames] < 0])
         if len(unknown):
@@ -42,8 +42,8 @@ class _FrameTable:
 class StanceScore:
     """Rates poses of a database as stances.
 
-    `frames` (F,) are a sample of those that may be played on from, and `costs` (F,) theirs, best
-    first. Lengths are measured in legs of the body, and straightness by what it reaches itself.
+    `frames` (F,) are a sample of the frames from which play can go on, with `costs` (F,), best
+    first. Lengths are in legs of the body, straightness is relative to its own straightest.
     """
 
     def __init__(self, database: Database) -> None:
@@ -124,7 +124,7 @@ class StanceScore:
         )
 
     def measure(self, frames: np.ndarray, joints: np.ndarray) -> dict[str, np.ndarray]:
-        """Return how large each flaw (F,) of the poses is, by the names of the weights."""
+        """Return the size of each flaw (F,) of the poses, by the names of the weights."""
         none, roles = np.zeros(len(frames)), self._database.roles
         ankles = joints[:, [leg.foot for leg in roles.legs], 2]
         raised = np.maximum(ankles - np.array([leg.foot_height for leg in self._legs]), 0.0)
@@ -148,11 +148,11 @@ class StanceScore:
         return np.stack([self._measure_lowness(joints[:, 0]), away.max(axis=1) / self._leg], axis=1)
 
     def _measure_lowness(self, hips: np.ndarray) -> np.ndarray:
-        """Return how far hips (F, 3) are below where they are when upright, in legs."""
+        """Return how far hips (F, 3) are below their upright height, in legs."""
         return np.asarray(np.maximum(self._tall - hips[:, 2], 0.0) / self._leg)
 
     def _measure_arms(self, joints: np.ndarray) -> np.ndarray:
-        """Return how far the farther hand (F,) is from where its arm hangs, in arms."""
+        """Return how far the farther hand (F,) is from its hanging place, in arms."""
         hands = [
             np.linalg.norm(joints[:, hand] - joints[:, shoulder] + [0.0, 0.0, length], axis=-1)
             / length
@@ -172,7 +172,7 @@ class StanceScore:
     def _pair_joints(self) -> np.ndarray:
         """Return the joints (2, P) of legs and arms, each with that of the other side.
 
-        Names do not matter. Those in the middle of the trunk are their own counterparts.
+        Names do not matter. Joints in the middle of the trunk are their own counterparts.
         """
         skeleton, roles = self._database.skeleton, self._database.roles
         head = roles.spine if roles.head is None else roles.head
@@ -213,7 +213,7 @@ def _are_followed(database: Database) -> np.ndarray:
 
 
 def find_followed(database: Database) -> np.ndarray:
-    """Return the frames (N,) that may be played, with two more, as a field needs them."""
+    """Return the playable frames (N,) that two more follow, which a field needs."""
     after = database.successors
     return np.asarray(database.playable & (after >= 0) & (after[after] >= 0))
 

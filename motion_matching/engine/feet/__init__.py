@@ -1,3 +1,3 @@
-"""Feet: when they stand, where they land, and the numbers both live feet and bakes use."""
+"""Feet: contacts, landings, and the numbers that live feet and bakes share."""
 
 __all__ = ("contact_ranges", "live", "numbers", "planting", "played_toes")

@@ -1,4 +1,4 @@
-"""When each foot stands: ranges of frames that an animator can edit before a bake is repeated."""
+"""Find and store foot contacts: ranges of frames that an animator can edit and bake again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Contacts along which a toe is dragged: in as few parts as can be, with steps between them."""
+"""Split contacts along which a toe is dragged into as few parts as possible, with steps between."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def find_places(
 ) -> np.ndarray:
     """Return where (P, 2) a toe stands along paths (T, 2), so that steps between them are short.
 
-    Those beside steps of at most `most` (P - 1,) metres stay where they are.
+    Places next to steps of at most `most` (P - 1,) metres stay unchanged.
     """
     places, fits = _find_medians(paths, radius)
     is_long = np.linalg.norm(np.diff(places, axis=0), axis=1) > most
@@ -59,9 +59,9 @@ def _find_medians(paths: Sequence[np.ndarray], radius: float) -> tuple[np.ndarra
 class Drag:
     """A foot that is dragged along a path (T, 2) in metres while it ought to stand.
 
-    `stands` (T,) and `others` (T,) tell where it is on the ground, and where another foot is. It is
-    at most `radius` metres off, and a step of d metres takes at least the root of d / `hardest` in
-    seconds, in m/s².
+    It is on the ground where `stands` (T,), and another foot where `others` (T,). It is at most
+    `radius` metres off. A step of d metres takes at least sqrt(d / `hardest`) seconds; `hardest`
+    is in m/s².
     """
 
     path: np.ndarray
@@ -84,7 +84,7 @@ class Drag:
     def split(self, start: int, stop: int) -> list[tuple[int, int]]:
         """Split a contact into parts between which the foot steps.
 
-        That is where it moves, and rather where it is off the ground and another one stands.
+        It steps where the toe moves, preferably off the ground while another foot stands.
         """
         parts, latest = [], self._find_latest_parts(start, stop)
         for begin, after in latest[1:]:
@@ -101,11 +101,11 @@ class Drag:
         return len(path) == 0 or find_place(path, self.radius)[1]
 
     def _fits_from(self, stop: int, earlier: int) -> bool:
-        """Return the same from the frame -`earlier` on, which is larger the earlier it is."""
+        """Return `fits` from the frame -`earlier` on; an earlier frame is a larger number."""
         return self.fits(-earlier, stop)
 
     def _find_latest_parts(self, start: int, stop: int) -> list[tuple[int, int]]:
-        """Return the fewest parts of a contact, each of which begins as early as it may."""
+        """Return the fewest parts of a contact, each beginning as early as it may."""
         parts: list[tuple[int, int]] = []
         while stop > start:
             begin = -_bisect(partial(self._fits_from, stop), 1 - stop, -start)
@@ -127,7 +127,7 @@ class Drag:
         first = np.arange(cuts.start, cuts.stop) - start
         last = np.minimum(first + self.gap, len(part))
         before, after, between = sums[first], sums[-1] - sums[last], sums[last] - sums[first]
-        # a frame that is stepped over counts as one that is held as far away as a foot may be
+        # a frame that is stepped over counts like one held at the largest allowed distance
         cost = self.radius**2 * (between[:, 0] + NUMBERS.no_other_stands**2 * between[:, 4])
         for side in (before, after):
             cost += side[:, 3] - np.sum(side[:, 1:3] ** 2, axis=1) / np.maximum(side[:, 0], 1e-9)
@@ -151,7 +151,7 @@ class Drag:
         return result
 
     def _measure_steps(self, paths: Sequence[np.ndarray]) -> np.ndarray:
-        """Return how long (P - 1,) steps are between P paths (T, 2) along which a toe stands."""
+        """Return the lengths (P - 1,) of steps between P paths (T, 2) along which a toe stands."""
         medians, _ = _find_medians(paths, self.radius)
         places = medians + NUMBERS.shortened_way * (find_places(paths, self.radius) - medians)
         return np.asarray(np.linalg.norm(np.diff(places, axis=0), axis=1))

@@ -1,4 +1,4 @@
-"""What makes a contact, and how live feet land, keep apart and step: numbers no user changes."""
+"""Tuned numbers for contacts, and for live feet that land, keep apart and step."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Toes of the frames that are played, and where and when they land next.
+"""Follow the toes of the played frames, and predict where and when they land next.
 
-A fading jump, or what draws the character to its simulation object, drags a body over the ground.
-The frames themselves hold a foot still that stands, and tell where it comes down.
+A fading jump, or the pull toward the simulation object, drags a body over the ground. The frames
+themselves hold standing feet still, and show where a foot comes down.
 """
 
 from __future__ import annotations
@@ -17,16 +17,16 @@ from ..maths.along_time import find_runs
 # columns of the rows of `PlayedToes`
 PLACE, MOVING, STAYS, UNTIL, LAND = slice(2), slice(4), 4, 5, slice(6, 8)
 _ROUNDING = 1e-6  # of sums of weights
-NEVER = 1e3  # seconds until a landing that the frames do not have
+NEVER = 1e3  # seconds until a landing, if the frames have none
 
 
 class PlayedToe(NamedTuple):
-    """A toe of the frame that is played, as it would be in the world from there on.
+    """A toe of the played frame, predicted in the world.
 
     It is at `x`, `y` on the ground, and moves at `vx`, `vy`. It stands for another `stays` seconds,
-    0 in the air, and lands `until` seconds from now, at `land_x`, `land_y`. Beside its motion, the
-    character carries that place along at `drift_x`, `drift_y`. `jumped`: the frame before was of
-    another motion. `blends`: so it may be in each tick, and the toe moves otherwise meanwhile.
+    0 in the air, and lands `until` seconds from now, at `land_x`, `land_y`. The character also
+    carries that place along at `drift_x`, `drift_y`. `jumped`: the frame before was of another
+    motion. `blends`: this may happen in each tick, and the toe moves otherwise meanwhile.
     """
 
     x: float
@@ -44,7 +44,7 @@ class PlayedToe(NamedTuple):
 
 
 def move_aside(toe: PlayedToe, aside: tuple[float, float, float, float]) -> PlayedToe:
-    """Return a toe that goes as far and as fast aside, x and y, and lands there."""
+    """Return a toe shifted by a way and a velocity, x and y, which lands shifted, too."""
     x, y, vx, vy = aside
     return toe._replace(
         x=toe.x + x,
@@ -57,10 +57,10 @@ def move_aside(toe: PlayedToe, aside: tuple[float, float, float, float]) -> Play
 
 
 class PlayedToes(NamedTuple):
-    """The toes of the frame that is played, as the character sees them.
+    """The toes of the played frame, in the character's frame.
 
-    `rows` (L, 8): where each is on the ground, in metres; how it moves over the ground, in m/s; how
-    many seconds it still stands; in how many it lands next, and where, as the motion goes on.
+    `rows` (L, 8): its place on the ground, in metres; its velocity over the ground, in m/s; seconds
+    that it still stands; seconds until its next landing, and the place of that, in the motion.
     `root` (3,): how the motion moves the character, in its own axes: m/s and rad/s. `jumped`: the
     frame before was of another motion. `blends`: the rows are means of several frames.
     """
@@ -79,7 +79,7 @@ class PlayedToes(NamedTuple):
     def to_world(
         self, root: Sequence[float], drift: tuple[float, float, float], wanted: Sequence[bool]
     ) -> list[PlayedToe | None]:
-        """Return the toes wanted in the world of a character's pose (7,) that drifts, None else.
+        """Return the `wanted` toes in the world by a drifting character's pose (7,), None else.
 
         The drift is in m/s and rad/s.
         """
@@ -104,8 +104,8 @@ def blend_toes(
 ) -> np.ndarray:
     """Return the rows (L, 8) of a blend of K frames, with rows (K, L, 8) and weights (K,).
 
-    A foot `stands` (L,) while it does so in that `share` of the blend. It lands, and leaves, as
-    soon as this begins and ends, at the mean place of the frames in which it has landed by then.
+    A foot `stands` (L,) while it stands in that `share` of the blend. It lands when this begins
+    and leaves when it ends, at the mean place of the frames in which it has landed by then.
     """
     stays, until = rows[..., STAYS], rows[..., UNTIL]
     waits = stands | (stays <= 0.0)  # or else it has landed already
@@ -120,7 +120,7 @@ def blend_toes(
 
 
 def _find_quantile(values: np.ndarray, weights: np.ndarray, share: float) -> np.ndarray:
-    """Return the least of values (K, L) up to which there is a share of weights (K,)."""
+    """Return the least of values (K, L) that covers a share of weights (K,)."""
     order = values.argsort(axis=0)
     reached = weights[order].cumsum(axis=0) >= share * (1.0 - _ROUNDING) * weights.sum()
     return np.take_along_axis(values, order, axis=0)[reached.argmax(axis=0), range(values.shape[1])]
@@ -136,8 +136,7 @@ def measure_toes(
 ) -> np.ndarray:
     """Return the rows (N, L, 8) of `PlayedToes` for N frames in ranges that end at `stops` (R,).
 
-    `toes` (N, L, 3) are seen from a `track` (N, 3). Ranges of which `loops` say so go on at their
-    beginning.
+    `toes` (N, L, 3) are seen from a `track` (N, 3). Ranges with `loops` go on at their beginning.
     """
     rows = []
     for start, stop, loop in zip([0, *stops[:-1]], stops, loops, strict=True):
@@ -149,7 +148,7 @@ def measure_toes(
 def _measure_range(
     toes: np.ndarray, track: np.ndarray, contacts: np.ndarray, loop: bool, fps: float
 ) -> np.ndarray:
-    """Return the rows (F, L, 8) of one range, of toes (F, L, 2) as its track (F, 3) sees them."""
+    """Return the rows (F, L, 8) of one range, of toes (F, L, 2) in its track's (F, 3) frame."""
     count = len(track)
     if loop and count > 1:
         track = np.concatenate([track, _go_on(track)])

@@ -29,7 +29,7 @@ _GAITS = ("walk", "run")
 class FieldController:
     """Makes the method of a metric and a value function; greedy without one. See `Controller`.
 
-    Without a metric it is that of the setting `field`. `name` is what performances call it.
+    Without a metric it is that of the setting `field`. Performances refer to it by `name`.
     """
 
     metric: Metric | None = None
@@ -59,7 +59,7 @@ class FieldController:
         return {**actions, "field": field}
 
     def find_untrained_tags(self, tags: frozenset[str]) -> tuple[str, ...]:
-        """Return the tags among these that were not trained, sorted; none without a training."""
+        """Return the tags that were not trained, sorted; none without a training."""
         return tuple(sorted(tags - set(self.function.tasks.tags))) if self.function else ()
 
     def check(self, performance: Performance) -> None:
@@ -73,7 +73,7 @@ class FieldController:
             )
 
     def adapt_intent(self, intent: Intent) -> Intent:
-        """Return the intent as it was trained: the gait becomes a tag if only tags were trained."""
+        """Return the intent in trained terms: the gait becomes a tag if only tags were trained."""
         tasks = self.function.tasks if self.function else None
         if tasks is None or intent.tags or tasks.speeds or not set(_GAITS) <= set(tasks.tags):
             return intent
@@ -92,7 +92,7 @@ def get_field_controller(method: Method) -> FieldController | None:
 
 
 def summarize(function: ValueFunction) -> str:
-    """Return what was trained, as a sentence."""
+    """Summarize the training in a sentence."""
     tasks, sweeps = function.tasks, function.residuals
     speed = ("speed",) if tasks.speeds else ()
     goals = ", ".join(("direction", *speed, *map(repr, tasks.tags)))

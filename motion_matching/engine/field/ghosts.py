@@ -1,4 +1,4 @@
-"""Draw where the neighbours of a motion field would lead, as skeletons over the character."""
+"""Draw the results of a motion field's neighbours as skeletons over the character."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ def measure_height(pose: np.ndarray, parents: np.ndarray) -> float:
 
 
 def lay_out_rows(weights: np.ndarray, yaw: float, height: float) -> np.ndarray:
-    """Return offsets (Q, 3) in metres that put bodies in rows of five, that of most weight first.
+    """Return offsets (Q, 3) in metres that put bodies in rows of five, in descending weight.
 
-    The first row starts beside a character with a heading in radians, and goes to its right; the
-    next ones are behind it. Bodies of a `height` in metres stand half of it apart, and rows by more
-    than it, so that they do not hide each other. Equal weights keep their order.
+    The first row starts next to a character with a heading in radians, and goes to its right; the
+    next ones are behind it. Bodies of a `height` in metres are half of it apart, and rows more than
+    it, so that they do not hide each other. Equal weights keep their order.
     """
     rank = np.empty(len(weights), np.intp)
     rank[np.argsort(-weights, kind="stable")] = np.arange(len(weights))

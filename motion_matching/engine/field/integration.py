@@ -74,8 +74,8 @@ def keep_momentum(
     """Return the step of one action with shares (B,) of the motion that was going on.
 
     `before` are the pose and velocity (7, B) so far, the action blends states `indices` (k,) by
-    `weights` (k,). So a change of action fades instead of leaping. What the blended clips
-    themselves do within the tick is not delayed: the velocity returned goes on as they do.
+    `weights` (k,). So a change of action fades instead of leaping. The blended clips' own changes
+    within the tick are not delayed: the returned velocity goes on like theirs.
     """
     pose, velocity = before
     own = algebra.subtract_joints(step.pose, pose)

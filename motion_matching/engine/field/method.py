@@ -1,10 +1,10 @@
-"""Motion fields as a method: each tick blends the nearby motion states that serve the goal best.
+"""Play a motion field: each tick blends the nearby motion states that serve the goal best.
 
 Source: notebook 003 (Lee et al. 2010): actions among the k nearest neighbours, greedy control,
 control by a value function, feet locked by blended contacts, and pushes. Five additions are for
 data with all kinds of motion.
 
-- Only states of the desired gait (standing, walking or running) count, and those that soon lead to
+- Only states of the desired gait (standing, walking or running) count, and states that soon lead to
   it: where no clip leads from one gait to another, no chain of neighbours does.
 - Control looks a little ahead along the clips, and at states somewhat further away. With much data
   the nearest states are all alike and lead to the same.
@@ -18,7 +18,7 @@ Greedy control judges its actions by how near the clips keep to the object's pat
 Control by values judges them twice, by the result of the tick and by where the blended clips lead a
 little later, because each has its own errors. The mean counts.
 
-With the setting `field` at "notebook" there is none of this; see `notebook`.
+With the setting `field` at "notebook" none of this applies; see `notebook`.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Decision(NamedTuple):
 
 
 class Wish(NamedTuple):
-    """What a tick wants: its task, and the object's path (T, 3) at the times of clips' paths."""
+    """The wish of a tick: its task, and the object's path (T, 3) at the times of clips' paths."""
 
     task: TaskGoal
     path: np.ndarray
@@ -110,7 +110,7 @@ class MotionField:
         self.database, self.name = database, name
         self.skeleton: Skeleton = database.skeleton
         self.fps = database.fps
-        # the simulation object's point, as the character's own is at time 0; and the goal's
+        # the simulation object's point a tick ahead, because at 0 it is the character's; the goal's
         self.trajectory_times, self.climbs = (1.0 / self.fps, *TIMES), None
         self.legs = database.derive(measure_character_legs)
         self.gaze = database.derive(measure_character_gaze)
@@ -122,7 +122,7 @@ class MotionField:
         self.metric = metric or choose_metric(database)
         from_database = foresight.build_states if foresight else MotionStates.from_database
         self.states = states = from_database(database)
-        _ = states.next_poses  # here, as these take longer than a tick has
+        _ = states.next_poses  # here, because these take longer than a tick
         self._features = self.metric.compute_state_features(states)
         self._with_odd: bool | None = None  # not known before settings are applied
         self._neighbours_by_gait: list[Neighbours] = []
@@ -287,7 +287,7 @@ class MotionField:
         return self._limits.measure_leaps(hardest, self._frame, [frame]).item()
 
     def enter(self, state: int) -> None:
-        """Continue from a state, and forget what was played."""
+        """Continue from a state, and forget the motion played so far."""
         self._progress.reset()
         self._go_on_from(state)
 
@@ -384,7 +384,7 @@ class MotionField:
         state: tuple[np.ndarray, np.ndarray],
         jump: Jump | None,
     ) -> Motion:
-        """Advance by one tick from a pose and velocity as the notebook does."""
+        """Advance by one tick from a pose and velocity like the notebook."""
         choice = field.choose(task, state, self._k, self._drift, self._favour)
         around, distances, weights, scores, chosen, step = choice
         self._is_idle, self._current_neighbours = False, None
@@ -429,7 +429,7 @@ class MotionField:
     def _find_actions(
         self, field: Neighbours, pose: np.ndarray, velocity: np.ndarray, wish: Wish | None
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return states around a pose (k,), how far they are (k,), and actions (k, k) of them."""
+        """Return states around a pose (k,), their distances (k,), and actions (k, k) of them."""
         around, distances = self._find_neighbours(field, pose, velocity, wish is not None)
         if wish is not None:
             around, distances = self._select_neighbours(wish, around, distances)
@@ -440,7 +440,7 @@ class MotionField:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return indices and distances (n,) of k states around a pose, more when looking ahead.
 
-        The neighbours that foresight found in the last tick are used again where these are enough.
+        The neighbours that foresight found in the last tick are reused if they suffice.
         """
         current = self._current_neighbours
         if not looks_ahead and current is not None and current[0] is field and pose is self._pose:
@@ -455,9 +455,9 @@ class MotionField:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Select k of the states around a pose and their distances (n,).
 
-        These are the nearest, and the best rewarded of others that are not much further; they lead
-        away where all of the nearest are equally wrong. A pose off the field gets the nearest
-        alone, which bring it back.
+        These are the nearest, and the best rewarded of others not much further away, which lead on
+        where all of the nearest are equally wrong. A pose off the field gets only the nearest,
+        which bring it back.
         """
         near = self._k - int(NUMBERS.further_share * self._k)
         reach = distances[: self._k].max()
@@ -518,7 +518,7 @@ def _to_task_goal(goal: Goal) -> TaskGoal:
     course = STRAIGHT_AHEAD
     if speed > SLOW:
         course = rotate_xy(ahead.vx / speed, ahead.vy / speed, -ahead.yaw)
-    # on the side to which the simulation object turns, as it would hold back a turn the other way
+    # on the side to which the simulation object turns: it would hold back the other turn
     direction = clamp(wrap(now.yaw) + wrap(ahead.yaw - now.yaw), math.pi)
     return TaskGoal(direction, speed, goal.tags, course)
 
@@ -538,7 +538,7 @@ def _blend(weights: np.ndarray, parts: np.ndarray) -> np.ndarray:
 
 
 def compute_pace(root: np.ndarray, course: tuple[float, float] = STRAIGHT_AHEAD) -> np.ndarray:
-    """Return how far steps of the root (..., 3) lead along a course, less how far to its side."""
+    """Return the way of the root's steps (..., 3) along a course, less the way to its side."""
     x, y = course
     along, aside = np.array((x, y, 0.0), np.float32), np.array((y, -x, 0.0), np.float32)
     return root.dot(along) - np.abs(root.dot(aside))

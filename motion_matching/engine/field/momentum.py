@@ -1,8 +1,8 @@
-"""How much of the motion that was going on a body keeps from tick to tick.
+"""Keep a share of a body's motion from tick to tick.
 
-A change of action shows within a moment. A change of gait takes longer: the states of one gait are
-far from those of another, and body and root would leap to their speed. Meanwhile the contacts of
-the new gait are not yet the body's.
+A change of action shows within a moment. A change of gait takes longer: the states of two gaits are
+far apart, and body and root would leap to the new speed. Meanwhile the contacts of the new gait are
+not yet the body's.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Momentum:
         self.reset()
 
     def reset(self) -> None:
-        """Forget the gait, as where a jump lets the motion so far fade."""
+        """Forget the gait, for example at a jump, where the motion so far fades."""
         self._field: Neighbours | None = None
         self._since = math.inf  # seconds since a change of gait
 

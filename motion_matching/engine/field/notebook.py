@@ -1,7 +1,7 @@
-"""Choose an action as the notebook does: all states are one field, and values alone decide.
+"""Choose an action like the notebook: all states form one field, and values alone decide.
 
 Source: notebook 003 (Lee et al. 2010), Greedy action selection from k-NN, and Using the value
-function. There are neither gaits nor momentum nor clips that control looks along; see `method`.
+function. There are no gaits, no momentum and no clips to look along; see `method`.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class FieldChoice(NamedTuple):
 class OneField:
     """All states as one field.
 
-    With a value function, the action counts whose result is worth most for the goal's heading and
-    tags. Without, it is the one after whose tick the least angle is left to turn.
+    With a value function, the action is chosen whose result has the largest value for the goal's
+    heading and tags. Without, the one that leaves the least angle to turn after the tick.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""How motion fields choose, train and are pushed: numbers no user changes."""
+"""Tuned numbers for choices, training and pushes of motion fields; no user changes them."""
 
 from __future__ import annotations
 

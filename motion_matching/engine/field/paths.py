@@ -1,7 +1,7 @@
-"""Paths: where the clips of states lead, and how near that is to where the object goes.
+"""Compare where the clips of states lead with where the simulation object goes.
 
-Control without values is rewarded by them. By heading and speed alone, as in the notebook, a field
-never knows how far it is off its way, and turns in place rather than go where no clip faces.
+Control without values is rewarded by these paths. By heading and speed alone, as in the notebook, a
+field never knows its distance from its way, and turns in place rather than go where no clip faces.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Paths(NamedTuple):
 
 
 def find_paths(database: Database, states: MotionStates, seconds: float) -> Paths | None:
-    """Return where the clips of states lead within some seconds; None for less than a frame.
+    """Return the paths of states' clips within some seconds; None for less than a frame.
 
     A clip that ends before is assumed to go straight on.
     """
@@ -48,7 +48,7 @@ def find_paths(database: Database, states: MotionStates, seconds: float) -> Path
 
 
 def compute_travel(database: Database, states: MotionStates, seconds: float) -> np.ndarray:
-    """Return how the clips of states go within some seconds (S, T, 3), a frame or more.
+    """Return the travel (S, T, 3) of states' clips within some seconds, a frame or more.
 
     A row is the mean velocity in the character's own axes, in m/s, and the total turn in radians. A
     clip that ends before is assumed to go straight on.
@@ -64,7 +64,7 @@ def compute_travel(database: Database, states: MotionStates, seconds: float) -> 
 def _find_ends(
     database: Database, states: MotionStates, seconds: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return ticks (T,) within some seconds, and from where (S, 1) to where (S, T) clips go."""
+    """Return ticks (T,) within some seconds, and the frames (S, 1) and (S, T) from and to them."""
     shares = np.linspace(0, 1, NUMBERS.path_samples + 1)[1:]
     ticks = np.unique(np.ceil(seconds * database.fps * shares - 0.5).astype(int))
     ticks = ticks[ticks > 0]
@@ -76,8 +76,8 @@ def _find_ends(
 def foresee(points: Sequence[TrajectoryPoint], shares: np.ndarray) -> np.ndarray:
     """Return where the object is (T, 3), from its points a tick ahead and at `TIMES`.
 
-    After the last it goes straight on for a second. Headings turn on as the object does, also
-    beyond half a turn.
+    After the last it goes straight on for a second. Headings turn on with the object, also beyond
+    half a turn.
     """
     rows, yaw, last = [], 0.0, points[-1]
     for point in points:
@@ -88,13 +88,13 @@ def foresee(points: Sequence[TrajectoryPoint], shares: np.ndarray) -> np.ndarray
 
 
 def compute_shares(times: np.ndarray, fps: float) -> np.ndarray:
-    """Return the shares (T, P) that the points of `foresee` have in what is between them."""
+    """Return the shares (T, P) of the points of `foresee` in the path between them."""
     known = (1.0 / fps, *TIMES, TIMES[-1] + 1.0)
     return np.stack([np.interp(times, known, row) for row in np.eye(len(known))], axis=1)
 
 
 def rate(places: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """Return the rewards (A,) of paths (A, T, 3) beside the wanted one (T, 3), in radians."""
+    """Return the rewards (A,) of paths (A, T, 3) against the wanted one (T, 3), in radians."""
     off = places - wanted
     half = np.sin(0.5 * np.clip(off[..., 2], -np.pi, np.pi))
     squares = NUMBERS.path_price**2 * (off[..., 0] ** 2 + off[..., 1] ** 2) + 4.0 * half * half

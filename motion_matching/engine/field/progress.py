@@ -1,8 +1,8 @@
-"""Play clips on: a state that is favoured again and again gives way to those that follow it.
+"""Keep clips playing: a state that is favoured again and again gives way to its successors.
 
 Control favours the state whose clip leads on best. Where that is one state, tick after tick, the
-drift holds the pose there while blended velocities carry it on: it leaves the data, and legs that
-were planted meanwhile leap. So a clip at which control has halted goes on.
+drift holds the pose there while blended velocities carry it on: it leaves the data, and planted
+legs leap. So a clip at which control has halted goes on.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class _Played(NamedTuple):
 
 
 class Progress:
-    """How far the clips have come that were favoured of late.
+    """Progress of the clips that were favoured lately.
 
     `chains` (S,) number the runs of states that follow each other.
     """
@@ -35,15 +35,15 @@ class Progress:
         self.reset()
 
     def reset(self) -> None:
-        """Forget what was played."""
+        """Forget the clips played so far."""
         self._tick = 0
         self._played: dict[int, _Played] = {}
 
     def advance(self, favoured: int) -> int:
         """Return the state to play in this tick: the favoured one, or a later one of a halted clip.
 
-        Two clips that are favoured in turn, as a clip and its mirror image are, can both have
-        halted, and go on as if each had been played since.
+        Two clips that are favoured in turn, such as a clip and its mirror image, can both have
+        halted; they go on as if each had been played since.
         """
         self._tick += 1
         tick, chain = self._tick, int(self._chains[favoured])
@@ -60,6 +60,6 @@ class Progress:
         return favoured
 
     def _is_behind(self, favoured: int, played: _Played) -> bool:
-        """Return whether a state is no further than its clip was of late."""
+        """Return whether a state is no further than its clip was lately."""
         is_recent = self._tick - played.used <= self._return_ticks
         return is_recent and 0 <= played.state - favoured <= self._return_ticks

@@ -1,4 +1,4 @@
-"""A push bends the spine and moves the hips, in pose and velocity; the field finds its way back.
+"""Push a body: bend its spine and move its hips, in pose and velocity; the field recovers.
 
 It is spread over a fifth of a second, so that it looks the same at any frame rate and nothing pops.
 A harder push than one of full strength moves the body farther, but bends it no more.
@@ -22,7 +22,7 @@ FULL = NUMBERS.full_push
 
 
 class Shove:
-    """What is left of the last push, in the character's frame, applied in equal parts per tick."""
+    """The rest of the last push, in the character's frame, applied in equal parts per tick."""
 
     def __init__(self, skeleton: Skeleton, roles: Roles, fps: float) -> None:
         self._hips = roles.hips
@@ -57,7 +57,7 @@ class Shove:
         # a spine tilts in the direction of the push about the horizontal axis across it
         axis, shift = np.array([-y, x, 0.0]), NUMBERS.push_shift * np.array([x, y, 0.0])
         result = pose.copy()
-        above = quat.IDENTITY  # the parent's rotation as the character sees it
+        above = quat.IDENTITY  # the parent's rotation in the character's frame
         for bone in self._chain:
             if bone == self._hips:
                 result[:3, bone] += quat.inv_mul_vec(above, shift)

@@ -18,14 +18,14 @@ import numpy as np
 from ..errors import MotionMatchingError, shorten
 from .file_paths import open_regular, replacing
 
-# Smaller files are read as a whole. Where one is mapped that another program writes over in place,
-# the system ends this process; Windows refuses the writing instead. To read larger ones takes long.
+# Smaller files are read as a whole. If another program overwrites a mapped file in place, the
+# system ends this process; Windows refuses the writing instead. Reading larger ones takes long.
 READ_LIMIT = 256 * 1024**2
-LARGEST_VALUE = 1e9  # of arrays in files; far above all that is stored, squares stay finite
+LARGEST_VALUE = 1e9  # of arrays in files; far above any stored value, and squares stay finite
 _ALIGNMENT = 64
 _LOCAL_HEADER = struct.Struct("<4s5H3L2H")
 _PADDING_FIELD = 0x4D4D  # an unassigned id of a zip extra field: it only carries zeros
-_PIECE = 4 * 1024**2  # bytes that are checked at a time, while the processor's cache holds them
+_PIECE = 4 * 1024**2  # bytes checked at a time, which fit into the processor's cache
 
 
 def save_arrays(
@@ -66,7 +66,7 @@ def _write_member(
 
 
 class _Identity(NamedTuple):
-    """What changes when a file is written."""
+    """Properties that change when a file is written."""
 
     path: str
     device: int
@@ -110,7 +110,7 @@ def map_arrays(path: Path | str, error: type[MotionMatchingError]) -> dict[str, 
         ) from cause
     except MemoryError as cause:
         raise error(f"{path} does not fit into memory; close other programs.") from cause
-    except Exception as cause:  # zipfile and numpy raise almost anything on damaged files
+    except Exception as cause:  # damaged files make zipfile and numpy raise almost anything
         raise error(
             f"{path} is damaged or not a motion-matching file ({shorten(str(cause))}); make it "
             "again."
@@ -119,7 +119,7 @@ def map_arrays(path: Path | str, error: type[MotionMatchingError]) -> dict[str, 
 
 @lru_cache(maxsize=256)
 def _check_members(identity: _Identity) -> None:
-    """Raise ValueError if a member has another checksum, or numbers that nothing is made of.
+    """Raise ValueError if a member has another checksum, or unusable numbers.
 
     It reads the file instead of mapping it: a mapped file that changes meanwhile would be fatal.
     """
@@ -151,7 +151,7 @@ def _check_numbers(data: np.ndarray, dtype: np.dtype[Any], name: str) -> None:
 
 def _are_usable(values: np.ndarray) -> bool:
     """Return whether all values are finite and of a size that occurs."""
-    # comparisons are False for what is no number
+    # comparisons with NaN are False
     return bool(values.min() >= -LARGEST_VALUE and values.max() <= LARGEST_VALUE)
 
 
@@ -169,7 +169,7 @@ def _load_buffer(stream: IO[bytes], size: int) -> np.ndarray | mmap.mmap:
 
 
 class _MemberHeader(NamedTuple):
-    """What the header of an array says: where it starts and ends in the file, shape and type."""
+    """The header of an array: its start and end in the file, shape and type."""
 
     start: int
     offset: int

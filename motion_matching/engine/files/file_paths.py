@@ -1,4 +1,4 @@
-"""Write files that are never half-written, and never over one that is read. No numpy here."""
+"""Write files completely or not at all, and never over an input. No numpy here."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ ABANDONED = 24 * 3600.0  # seconds after which the writer of a temporary file is
 def replacing(path: Path | str, error: type[MotionMatchingError]) -> Iterator[Path]:
     """Yield a temporary path that replaces `path` at the end, or is deleted after an exception.
 
-    A link stays a link to what is replaced, and the permissions of an old file stay. An OSError is
-    raised as `error`, with a sentence that names the path, as errors about the temporary path are.
+    A link stays, and its target is replaced; the permissions of an old file stay. An OSError, also
+    about the temporary path, is raised as `error`, with a sentence that names the path.
     Temporary files of the same path that a killed program left are removed.
     """
     path = Path(path)
@@ -51,7 +51,7 @@ def replacing(path: Path | str, error: type[MotionMatchingError]) -> Iterator[Pa
         if os.name != "nt":  # where folders cannot be opened
             with suppress(OSError):  # some file systems cannot flush them
                 _flush(target.parent, os.O_RDONLY)
-        if not _TEMPORARY.fullmatch(target.stem):  # else that which it is for does it
+        if not _TEMPORARY.fullmatch(target.stem):  # otherwise the write that it is for sweeps
             _sweep_abandoned(target)
     except OSError as cause:
         reason = cause.strerror or str(cause)
@@ -69,7 +69,7 @@ def replacing(path: Path | str, error: type[MotionMatchingError]) -> Iterator[Pa
 
 
 def write_text(path: Path | str, text: str, error: type[MotionMatchingError]) -> None:
-    """Write a text as a whole or not at all; what cannot be encoded becomes a question mark."""
+    """Write a text completely or not at all; letters without encoding become question marks."""
     with replacing(path, error) as temporary:
         temporary.write_text(text, encoding="utf-8", errors="replace")
 
@@ -90,7 +90,7 @@ def _get_mode(path: Path, error: type[MotionMatchingError]) -> int | None:
 
 
 def _create_temporary(target: Path, mode: int) -> Path:
-    """Create an empty file beside a target, with its ending."""
+    """Create an empty file next to a target, with its ending."""
     start, end = _split_temporary_name(target)
     while True:
         temporary = target.with_name(f"{start}{secrets.token_hex(4)}{end}")
@@ -101,9 +101,9 @@ def _create_temporary(target: Path, mode: int) -> Path:
 
 
 def _split_temporary_name(target: Path) -> tuple[str, str]:
-    """Return what the names of a target's temporary files start and end with.
+    """Return the start and the end of the names of a target's temporary files.
 
-    Those of a temporary file are named like itself, so that they are swept with it.
+    Temporary files of a temporary file are named like it, so that they are swept with it.
     """
     nested = _TEMPORARY.fullmatch(target.stem)
     stem = nested[1] if nested else target.stem
@@ -124,7 +124,7 @@ def _flush(path: Path, flags: int) -> None:
 def _sweep_abandoned(target: Path) -> None:
     """Remove temporary files of a target that a killed program left; one with '@' is Blender's."""
     start, end = _split_temporary_name(target)
-    # earlier versions named that of a temporary file after it, with another mark
+    # earlier versions named a temporary file's temporary file after it, with another mark
     again = rf"(?:{re.escape(_MARK)}[0-9a-f]{{8}})?"
     name = re.compile(rf"\.?{re.escape(start)}[0-9a-f]{{8}}{again}{re.escape(end)}@?")
     with suppress(OSError), os.scandir(target.parent) as entries:
@@ -170,11 +170,10 @@ NamedPath = tuple[str, Path | str | None]
 
 
 def check_clashes(inputs: Iterable[NamedPath], outputs: Iterable[NamedPath]) -> None:
-    """Raise SettingsError if a file to write is one that is read, or two to write are the same.
+    """Raise SettingsError if a file to write is also read, or if two to write are the same.
 
-    Both come with what names them, such as "--report". Files are the same whatever way they are
-    named: through links, in another spelling of a folder, or in another case where it does not
-    matter.
+    Both come with the option that names them, such as "--report". Files are compared regardless of
+    spelling: through links, other spellings of a folder, or other case where it does not matter.
     """
     targets = [(name, Path(path)) for name, path in outputs if path]
     read = {_identify(Path(path)): name for name, path in inputs if path}
@@ -191,7 +190,7 @@ def check_clashes(inputs: Iterable[NamedPath], outputs: Iterable[NamedPath]) -> 
 
 
 def _identify(path: Path) -> tuple[Any, ...]:
-    """Return what is equal for all names of one file."""
+    """Return an identity that is equal for all names of one file."""
     with suppress(OSError):
         found = path.stat()
         if found.st_ino:  # some file systems have no such numbers

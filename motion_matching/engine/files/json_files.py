@@ -21,11 +21,11 @@ _LARGEST_FILE = 256 * 1024**2  # bytes; an hour of performance takes 10 MB
 
 
 class EntryError(ValueError):
-    """Say what an entry is and what to give instead, without the file's name and a full stop."""
+    """Report a wrong entry and the remedy, without the file's name and a full stop."""
 
 
 def read(path: Path | str, kind: str) -> Any:
-    """Return what a JSON file holds. `kind` says in errors what the file is, such as 'source list'.
+    """Return the content of a JSON file. `kind` names the file in errors, such as 'source list'.
 
     Raises SettingsError if the file does not exist, cannot be read or is not JSON.
     """
@@ -42,7 +42,7 @@ def read(path: Path | str, kind: str) -> Any:
 
 
 def parse(text: str | bytes, name: str) -> Any:
-    """Return what JSON text, in UTF-8 if it is bytes, holds.
+    """Return the content of JSON text, in UTF-8 if it is bytes.
 
     Raises SettingsError if it is not JSON, nested too deeply, or does not fit into memory.
     """
@@ -77,7 +77,7 @@ def check_keys(data: Mapping[str, Any], known: Collection[str], where: str) -> N
 def expect_object(
     value: Any, where: str, known: Collection[str] | None = None
 ) -> Mapping[str, Any]:
-    """Return an object, of which `known` names all entries that it may have."""
+    """Return an object whose entries are all named in `known`."""
     if not isinstance(value, Mapping):
         raise _reject(value, where, "an object")
     if known is not None:
@@ -137,5 +137,5 @@ def expect_pair(value: Any, where: str, limit: float) -> tuple[float, float]:
 
 
 def _reject(value: Any, where: str, expected: str) -> EntryError:
-    """Return the error that an entry has this value instead of what is expected."""
+    """Return the error for an entry with this value instead of the expected."""
     return EntryError(f"{where} is {reprlib.repr(value)}; give {expected}")

@@ -1,9 +1,9 @@
-"""Which files are the program's own: the rule by which it removes, moves or writes over any file.
+"""Recognise the program's own files before any is removed, moved or overwritten.
 
-People name the files of most commands and panels. Those that nobody named, such as databases in the
-library, tables of jumps, trainings that were stopped and recordings that were cut off, may meet a
-file of the user's anywhere. So only what is recognised by its content is removed, moved or written
-over, in a shared folder only under a name that is a key. No numpy here.
+People name the files of most commands and panels. Files that nobody named, such as databases in the
+library, tables of jumps, stopped trainings and cut recordings, may clash with a user's file. So a
+file is removed, moved or overwritten only if its content is recognised, and in a shared folder only
+under a name that is a key. No numpy here.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ DATABASE, FIELD, JUMPS = "database", "motion field", "table of jumps"
 NOTE, RECORDING, EMPTY = "note", "recording", "empty file"
 
 _KEY = "[0-9a-f]{32}"
-_HEAD = 4096  # bytes at the start of a file that tell its kind
+_HEAD = 4096  # bytes at the start of a file that show its kind
 # an archive whose first array begins with our padding, see `array_files`
 _ARCHIVE = rb"PK\x03\x04.{26}%s\.npyMM.*?NUMPY.*?\n%s"
 _CONTENTS = {
@@ -35,8 +35,8 @@ _CONTENTS = {
     NOTE: rb"[0-9a-f]{32}\Z",
     RECORDING: rb'H.{8}\{"format": ?\d',
 }
-# the key by which a database is stored, none of one that a user built as a file of its own; it is
-# not in those that earlier versions wrote
+# the key by which a database is stored, empty if a user built it as a separate file; earlier
+# versions did not write it
 _STORED_AS = re.compile(rb'\{"format": ?"motion-matching database", ?"key": ?"([0-9a-f]*)"')
 _IN_LIBRARY = {
     DATABASE: rf"{_KEY}\.npz",
@@ -45,12 +45,12 @@ _IN_LIBRARY = {
     NOTE: rf"{_KEY}\.base",
 }
 _HALF_WRITTEN = re.compile(rf"\.(field-)?{_KEY}\.[\w.-]*(npz|base)(\.part)?")
-_WRITTEN_WITHIN = 3600.0  # seconds after which nobody goes on writing a file of the library
+_WRITTEN_WITHIN = 3600.0  # seconds after which the writer of a library file is surely gone
 _TEMPORARY = "motion-matching-temporary-"  # starts the names of temporary folders
 
 
 def find_kind(path: Path) -> str:
-    """Return which kind of our files one is by its content, whatever its name; "" for others."""
+    """Return the kind of one of our files by its content, whatever its name; "" for others."""
     try:
         head = _read_head(path)
     except (OSError, ValueError):
@@ -69,15 +69,15 @@ def _read_head(path: Path) -> bytes:
 def is_free(path: Path, kind: str) -> bool:
     """Return whether a file of a kind may be written where nobody named one.
 
-    It may if nothing is there, or a file of the same kind, or one that is empty.
+    It may if nothing is there, or a file of the same kind, or an empty one.
     """
     return not os.path.lexists(path) or find_kind(path) in (kind, EMPTY)
 
 
 def check_unnamed(paths: Iterable[Path | str], name: str) -> None:
-    """Raise SettingsError if one of the files that are to be written is there already.
+    """Raise SettingsError if one of the files to write exists already.
 
-    They were given together by a `name`, such as "--bvh walk.bvh", not by their own.
+    They were given together by a `name`, such as "--bvh walk.bvh", not one by one.
     """
     for path in paths:
         if os.path.lexists(path):
@@ -88,7 +88,7 @@ def check_unnamed(paths: Iterable[Path | str], name: str) -> None:
 
 
 def make_way(path: Path, kind: str) -> None:
-    """Rename what would be lost when a file of a kind is written. DatabaseError if that fails."""
+    """Rename a file that writing one of a kind would destroy. DatabaseError if that fails."""
     if is_free(path, kind):
         return
     number = 1
@@ -132,12 +132,12 @@ def remove_own_folder(folder: Path) -> None:
 
 
 def list_stored(folder: Path) -> list[Path]:
-    """Return the files of a library, by name: they are named by a key, and of the kind it says."""
+    """Return the files of a library, by name: named by a key, and of the kind that it states."""
     return [path for path in _list_files(folder) if _is_stored(path)]
 
 
 def _is_stored(path: Path) -> bool:
-    """Return whether a file is named by a key and of the kind that says; copies keep their key."""
+    """Return whether a file is named by a key and of the kind it states; copies keep their key."""
     kinds = (kind for kind, name in _IN_LIBRARY.items() if re.fullmatch(name, path.name))
     kind = next(kinds, "")
     if not kind or find_kind(path) != kind:
@@ -149,7 +149,7 @@ def _is_stored(path: Path) -> bool:
 
 
 def sweep(folder: Path) -> int:
-    """Delete what was left half-written in a library; return the bytes freed."""
+    """Delete half-written files in a library; return the bytes freed."""
     freed = 0
     for path in _list_files(folder):
         if _HALF_WRITTEN.fullmatch(path.name):
@@ -173,7 +173,7 @@ def _list_files(folder: Path) -> list[Path]:
 
 @contextmanager
 def make_temporary_folder() -> Iterator[Path]:
-    """Yield a folder that is deleted in the end, with those that killed programs left."""
+    """Yield a folder that is deleted in the end, with leftovers of killed programs."""
     _sweep_temporary_folders(Path(tempfile.gettempdir()))
     with tempfile.TemporaryDirectory(prefix=_TEMPORARY, ignore_cleanup_errors=True) as folder:
         yield Path(folder)

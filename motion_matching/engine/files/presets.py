@@ -13,7 +13,7 @@ _PACKAGE = Path(__file__).resolve().parents[2]
 
 
 def find_folder(kind: str) -> Path:
-    """Return the folder of one kind: in the installed extension, or beside a checkout's package."""
+    """Return the folder of one kind: in the installed extension, or next to the package."""
     inside = _PACKAGE / "presets" / "motion_matching" / kind
     return inside if inside.is_dir() else _PACKAGE.parent / "presets" / "motion_matching" / kind
 

@@ -1,4 +1,4 @@
-"""The ground below a character: heights, obstacles, footholds, and the rise ahead."""
+"""Ground below a character: heights, obstacles, footholds, and the rise ahead."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""How a foot stands on the ground: along a slope, and on stairs on one tread, beside its edges."""
+"""Find footholds: along a slope, or on one tread of stairs, clear of its edges."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _EDGE = NUMBERS.edge_height
 
 
 class Footing(NamedTuple):
-    """How much higher in metres the ground of each foot is than that of the body in a frame.
+    """Height of the ground at each foot above the ground at the body, in metres, in one frame.
 
-    That of a foot in the air does not count: it is -inf. The body `climbs` at so many m/s.
+    It is -inf, without effect, for a foot in the air. The body climbs at `climbs` m/s.
     """
 
     feet: tuple[float, ...]
@@ -56,8 +56,8 @@ def find_foothold(
 
     From its heel to its tip nothing is higher than its tread, and from its middle to just beyond
     its toe nothing is lower: a heel may be beyond an edge on the way up, and a tip on the way down.
-    The tip is beyond the toe by `tip_share` of the way from the ankle. Ground that no step leads to
-    from a `body` at (x, y, floor) is not there. A foot stays if there is no such place near.
+    The tip is beyond the toe by `tip_share` of the way from the ankle. Ground that no step reaches
+    from a `body` at (x, y, floor) is ignored. Without such a place nearby, a foot does not move.
     """
     wx, wy = toe[0] - ankle[0], toe[1] - ankle[1]
     length = math.hypot(wx, wy)

@@ -1,8 +1,8 @@
-"""The ground that a character moves on: its height, and the obstacles that one slides along.
+"""Model the ground: its height, and the obstacles along which characters slide.
 
 All obstacles are walls seen from above, straight and without thickness. A disc that moves among
-walls is a point that moves among capsules, the walls grown by its radius: it moves to the first one
-it meets, and slides along it for the rest of its way. So a disc of any speed never tunnels.
+walls is a point among capsules, the walls grown by its radius: it moves to the first one it meets,
+and slides along it for the rest of its way. So a disc of any speed never tunnels.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ _SKIN = 1e-5  # metres left free, so that rounding never leaves a disc inside
 _CELL = NUMBERS.cell
 _MARGIN = NUMBERS.cell_margin
 _TOUCH = 1e-7  # metres within which a wall counts as touched
-_SHORTEST = 1e-9  # metres: a shorter movement may be rounding, as toward a wall one slides along
+_SHORTEST = 1e-9  # metres: a shorter movement may be rounding, such as toward a touched wall
 _FARTHEST = NUMBERS.farthest_ray
 _DEEPEST = NUMBERS.deepest_floor
 _LOOKS = NUMBERS.ray_looks
 
 
 class Ground(Protocol):
-    """Where a character can be, in metres and in the world."""
+    """Places where a character can be, in metres and in the world."""
 
     def height(self, x: float, y: float) -> float:
         """Return the height of the floor."""
@@ -62,7 +62,7 @@ FLAT: Ground = _Flat()
 
 
 class ScaledFloor:
-    """A floor for a body of another size, by so many metres `along` it and `up` for each one."""
+    """A floor for a body of another size, scaled by `along` horizontally and by `up` in height."""
 
     def __init__(self, floor: Ground, along: float, up: float) -> None:
         self._floor, self._along, self._up = floor, along, up
@@ -77,7 +77,7 @@ class ScaledFloor:
 
 
 class Walls:
-    """Vertical walls with two sides on a floor, of which only the height counts."""
+    """Vertical walls with two sides; only the height of their floor counts."""
 
     def __init__(self, walls: Sequence[Wall], floor: Ground = FLAT) -> None:
         self._walls = tuple(_segment_from_ends(a, b) for a, b in walls)
@@ -104,14 +104,14 @@ class Walls:
             x, y, left = x + share * dx, y + share * dy, 1.0 - share
             into = dx * nx + dy * ny
             dx, dy = left * (dx - into * nx), left * (dy - into * ny)
-            # nothing is left, or walls have turned it around: in a corner
+            # no movement is left, or walls have turned it around, in a corner
             forward = dx * (stop[0] - start[0]) + dy * (stop[1] - start[1])
             if abs(dx) + abs(dy) < _SHORTEST or forward <= 0.0:
                 break
         return x, y
 
     def _find_near(self, point: Point, reach: float) -> Sequence[_Segment]:
-        """Return all walls within a reach of a point, and some more."""
+        """Return at least all walls within reach of a point."""
         x, y = point
         if reach <= _MARGIN:
             return self._cells.get((math.floor(x / _CELL), math.floor(y / _CELL)), ())
@@ -184,7 +184,7 @@ def _find_first_contact(
 ) -> tuple[float | None, float, float]:
     """Return the share of a movement (dx, dy) until a wall is in reach or None, and the way out.
 
-    Among walls touched already, the one that the movement points into most counts.
+    Of several touched walls, the one that the movement points into most counts.
     """
     first, nx, ny = None, 0.0, 0.0
     soonest, deepest, touch = 1.0, -_SHORTEST, (reach + _TOUCH) * (reach + _TOUCH)
@@ -289,7 +289,7 @@ def compute_step_heights(ground: Ground, points: np.ndarray, bodies: np.ndarray)
 
 
 def follow_floor(ground: Ground, points: np.ndarray) -> np.ndarray:
-    """Return points (T, 2) that a body goes along with the floor's height below it (T, 3).
+    """Return the points (T, 2) of a body's way with the floor's height below it (T, 3).
 
     A floor that is more than a step higher or lower than the one before is not stepped onto.
     """
@@ -307,9 +307,9 @@ def follow_steps(
 ) -> np.ndarray:
     """Return the height (T,) of the ground below a foot that goes along points (T, 2).
 
-    `stances` are the first frame, that after the last, and the height of each time it stands. From
-    one to the next it has the ground on the line between them: stairs are a slope to a foot in the
-    air. One that never stands has the ground `below` (T,).
+    `stances` are the first frame, the frame after the last, and the height of each stance. Between
+    two, the ground is the line from one to the next: stairs are a slope for a foot in the air. A
+    foot that never stands has the ground `below` (T,).
     """
     if not stances:
         return below
@@ -367,7 +367,7 @@ class Boxes(Walls):
 
     def slide(self, start: Point, stop: Point, radius: float) -> Point:
         """See `Ground`."""
-        # out of a box first, and out of those that overlap it
+        # out of the box first, then out of overlapping ones
         for _ in self._bounds:
             x, y = start
             for left, right, low, high, box in self._bounds:

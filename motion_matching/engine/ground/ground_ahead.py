@@ -1,4 +1,4 @@
-"""How far the ground rises along a character's way, with stairs averaged over about a step."""
+"""Measure how far the ground rises along a character's way, averaging stairs over about a step."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from .numbers import NUMBERS
 
 
 class ClimbSpeeds(NamedTuple):
-    """How fast a motion goes on slopes at most, in m/s; ascending slopes are rises per metre."""
+    """Top speeds of a motion on slopes, in m/s; ascending slopes are rises per metre."""
 
     slopes: tuple[float, ...]
     speeds: tuple[float, ...]
 
     def find_most(self, rise: float, way: float) -> float:
-        """Return how fast it goes on ground that rises so far on a way in metres."""
+        """Return the top speed on ground with some rise along a way, both in metres."""
         slope = rise / max(way, 1e-6)
         if abs(slope) < NUMBERS.level_slope:
             return math.inf
@@ -30,7 +30,7 @@ _AVERAGED = NUMBERS.looks_averaged
 
 
 def list_times(times: Sequence[float]) -> tuple[float, ...]:
-    """Return the times at which the ground is looked at for the rises at some times in seconds."""
+    """Return the times, in seconds, at which to sample the ground for the rises at other times."""
     first = math.floor(min(*times, 0.0) / _EVERY + 1e-6) - _AVERAGED
     last = math.ceil(max(*times, 0.0) / _EVERY - 1e-6) + _AVERAGED
     return tuple(_EVERY * n for n in range(first, last + 1))
@@ -41,8 +41,8 @@ def measure_rises(
 ) -> list[float]:
     """Return how far in metres the ground rises from now to each of some times in seconds.
 
-    `points` are where the way leads at `list_times`, and the ground is now so high `below` it.
-    Ground that is more than a step away from that before is not stepped onto.
+    `points` are the way at `list_times`; `below` is the present height of the ground. Ground more
+    than a step higher or lower than the sample before is not stepped onto.
     """
     now = _AVERAGED - math.floor(min(*times, 0.0) / _EVERY + 1e-6)
     heights = [0.0] * len(points)
@@ -58,7 +58,7 @@ def measure_rises(
 
 
 def _interpolate(values: Sequence[float], place: float) -> float:
-    """Return a value between two, at a place among them."""
+    """Interpolate between two values at a place among them."""
     below = min(max(math.floor(place + 1e-6), 0), len(values) - 1)
     above = min(below + 1, len(values) - 1)
     return values[below] + min(max(place - below, 0.0), 1.0) * (values[above] - values[below])

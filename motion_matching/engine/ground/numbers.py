@@ -1,4 +1,4 @@
-"""How the ground is looked at, and how a disc moves among obstacles: numbers no user changes."""
+"""Tuned numbers for sampling the ground, and for a disc that moves among obstacles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bend legs so that toes and ankles are where they are wanted, all frames of a take at once."""
+"""Bend legs so that toes and ankles reach their targets, in all frames of a take at once."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ def compute_accelerations(places: np.ndarray, fps: float) -> np.ndarray:
 
 
 class Joints:
-    """The joints of a skeleton, of which each bone's parent is `parents` (B,)."""
+    """The joints of a skeleton whose bones have `parents` (B,)."""
 
     def __init__(self, parents: np.ndarray) -> None:
         depths = np.zeros(len(parents), np.intp)
@@ -27,7 +27,7 @@ class Joints:
         while (above >= 0).any():
             depths += above >= 0
             above = np.where(above >= 0, np.asarray(parents)[above], -1)
-        # bones by their depth, so that those with ancestors so many levels up are the last ones
+        # bones by depth: the bones with an ancestor a given number of levels up come last
         self._order = depths.argsort(kind="stable")
         self._places = self._order.argsort()
         above = np.asarray(parents)[self._order]
@@ -68,13 +68,13 @@ class Joints:
         return matrices
 
     def measure_acceleration(self, poses: np.ndarray, fps: float) -> float:
-        """Return the largest acceleration of a joint in m/s² in poses (F, 7, B); 0 of two."""
+        """Return the largest acceleration of a joint in poses (F, 7, B), in m/s²; 0 for two."""
         return float(self.compute_hardest(poses[None], fps).max(initial=0.0))
 
     def compute_hardest(self, poses: np.ndarray, fps: float) -> np.ndarray:
         """Return the largest acceleration of a joint in each of J runs of poses (J, F, 7, B).
 
-        They are (J, F - 2) in m/s², those of all poses but both ends.
+        The result (J, F - 2), in m/s², is for all poses but both ends.
         """
         runs, frames, _, bones = poses.shape
         matrices = self._compute_matrices(poses.reshape(-1, *poses.shape[2:]))

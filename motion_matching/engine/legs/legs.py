@@ -1,4 +1,4 @@
-"""Legs for foot locking: their measures from the data, and two-bone inverse kinematics.
+"""Measure legs from the data, and bend them for foot locking by two-bone inverse kinematics.
 
 Plain floats in few, flat functions, because a leg is a handful of single vectors at each tick.
 """
@@ -39,11 +39,11 @@ _UNTURNED: Quaternion = (1.0, 0.0, 0.0, 0.0)
 
 
 class Beside(NamedTuple):
-    """How a leg's foot keeps clear of that of another `leg`, in metres, as in the data.
+    """Clearance of a leg's foot from that of another `leg`, in metres, as in the data.
 
-    They are `apart`, with their ankles on their own `side` of each other by so much, negative where
-    they cross. Where a motion crosses them itself, as in steps aside, ankles may pass each other up
-    to `crossed`, below 0.
+    They are `apart`, with their ankles on their own `side` of each other by this distance, negative
+    where they cross. Where a motion crosses them itself, as in steps aside, ankles may pass each
+    other up to `crossed`, below 0.
     """
 
     leg: int
@@ -52,7 +52,7 @@ class Beside(NamedTuple):
     crossed: float
 
     def compute_side(self, own: float) -> float:
-        """Return to which side ankles keep, in a motion that has them `own` metres apart there."""
+        """Return the side that ankles keep to, in a motion that has them `own` metres apart."""
         side = own if own < self.side else self.side
         return side if side > self.crossed else self.crossed
 
@@ -61,17 +61,16 @@ class Beside(NamedTuple):
 class LegGeometry:
     """A leg for foot locking, in metres; heights are those of a standing foot.
 
-    `size` is that of the creature, compared with people. It moves as much slower as things fall.
+    `size` is that of the creature, relative to people; its motion is slower by the root of that.
 
     `chain` are the bones from below the root down to the toe; `thigh`, `shin` and `foot` are
     indices in it. `hinge` is the knee's axis in the shin's frame: turning about it straightens the
     leg. `tip` is the toe's end in the toe's frame, None where foot and toe are one bone.
-    `folded_length` is how near the ankle may come to the hip, hardly nearer than in the data.
-    `knee_rate` in rad/s and `knee_acceleration` in rad/s² are how fast the knee may bend or
-    stretch, and how soon it may change that: as in the data. `beside` are the legs after it that
-    its foot keeps clear of. The toe's tip is beyond its joint by `tip_share` of the way from the
-    ankle. Toes are ahead of the ankle as a knee bends forward, not back as an elbow, if
-    `toes_ahead`.
+    `folded_length` is the least distance of ankle and hip, hardly less than in the data.
+    `knee_rate` in rad/s and `knee_acceleration` in rad/s² limit the bending and stretching of the
+    knee, as in the data. `beside` are the later legs that its foot keeps clear of. The toe's tip
+    is beyond its joint by `tip_share` of the way from the ankle. With `toes_ahead`, toes point the
+    way in which the knee bends: forward, not back like an elbow.
     """
 
     chain: tuple[int, ...]
@@ -93,7 +92,7 @@ class LegGeometry:
 
     @property
     def slowness(self) -> float:
-        """How much slower than people the creature moves."""
+        """Factor by which the creature moves slower than people."""
         return math.sqrt(self.size)
 
 
@@ -110,7 +109,7 @@ def measure_legs(
     if footing is None:
         footing = np.zeros((len(poses), len(roles.legs)))
     level = np.all(footing == 0.0, axis=1)
-    # a foot that lies on a slope is tilted, and tells nothing of how it stands on the level
+    # a foot on a slope is tilted, and does not show how it stands on level ground
     on_level = [part[level] if level.any() else part for part in world]
     return tuple(
         replace(
@@ -152,9 +151,9 @@ def _measure_leg(
 
 
 def _has_toes_ahead(hinges: np.ndarray, arms: np.ndarray, shins: np.ndarray) -> bool:
-    """Return whether feet point as knees bend, of axes and ways up from toes and ankles (F, 3).
+    """Return whether feet point as knees bend, by axes and ways up from toes and ankles (F, 3).
 
-    Steep shins tell: who kneels has its toes behind.
+    Only steep shins decide: a kneeling body has its toes behind.
     """
     behind = hinges[:, 1] * arms[:, 0] - hinges[:, 0] * arms[:, 1]
     return bool(np.sum(np.maximum(shins[:, 2], 0.0) * behind) >= 0.0)
@@ -227,9 +226,9 @@ def bend(
     Returns the world rotations of the whole leg about its hip and, applied before it, of the lower
     leg about the knee; and by how many metres the leg is too short. The knee bends in its own
     plane. A leg that cannot reach the goal gives way softly, once it is longer than now by `spare`
-    metres, and stays `buffer` metres short of straight. One that is bent backward is straightened,
-    and comes at most by its `room` in metres lower. One without length is not turned. `limit`
-    changes the reach that this comes to.
+    metres, and stays `buffer` metres short of straight. A leg bent backward is straightened, and
+    gets lower by at most `room` metres. A leg without length is not turned. `limit` changes the
+    resulting reach.
     """
     (hx, hy, hz), ((kx, ky, kz), attitude), (ax, ay, az), (gx, gy, gz) = hip, knee, ankle, goal
     ux, uy, uz = kx - hx, ky - hy, kz - hz
@@ -239,12 +238,12 @@ def bend(
     aa, bb = ux * ux + uy * uy + uz * uz, lx * lx + ly * ly + lz * lz
     square, desired = sx * sx + sy * sy + sz * sz, gx * gx + gy * gy + gz * gz
     a, b, now, reach = math.sqrt(aa), math.sqrt(bb), math.sqrt(square), math.sqrt(desired)
-    if a * b * now < _NO_LENGTH:  # as when all bones are in one place: no angle means anything
+    if a * b * now < _NO_LENGTH:  # all bones may be in one place: then no angle has a meaning
         return _UNTURNED, _UNTURNED, 0.0
     upper, lower, whole = (ux, uy, uz), (lx, ly, lz), a + b
     axis, backward = find_axis(upper, lower, mul_vec(attitude, hinge), FLOATS)
     if backward < 0.0 and square > aa + bb:
-        # not forward as far as backward: a knee that passes straight for a moment would swing back
+        # not forward by the same angle: a knee that passes straight for a moment would swing back
         reach, now = min(reach + min(whole - now, room), whole), whole
     free, wanted = now + spare, reach
     if reach > free:
@@ -267,9 +266,9 @@ def roll_foot(
     buffer: float,
     spare: float,
 ) -> tuple[Vector, float]:
-    """Return where an ankle comes that is to be at a `goal`, as the foot rolls over its toe.
+    """Return an ankle's place nearer to its hip than the `goal`, with the foot rolled over its toe.
 
-    It does where the leg is too short. Returns too by how much the leg may then stretch freely.
+    It rolls where the leg is too short. Also returns how far the leg may then stretch freely.
     """
     now, reach = math.dist(hip, ankle), math.dist(hip, goal)
     free = now + spare
@@ -290,7 +289,7 @@ def roll_foot(
     across = math.sqrt(wx * wx + wy * wy + wz * wz)
     if across < CLOSE:
         return goal, spare
-    # it turns by half of what would bring it into line at most, as the rest does not help much
+    # at most half of the turn that brings it into line, because the rest helps little
     cosine = min(
         (square + away * away - soft * soft) / (2.0 * length * away),
         math.sqrt(0.5 + 0.5 * along / length),
@@ -301,7 +300,7 @@ def roll_foot(
 
 
 def is_bent_backward(hip: Vector, knee: Joint, ankle: Vector, hinge: Vector) -> bool:
-    """Return whether a knee is bent against its hinge, as a fading jump may do."""
+    """Return whether a knee is bent against its hinge, for example by a fading jump."""
     (hx, hy, hz), ((x, y, z), attitude), (ax, ay, az) = hip, knee, ankle
     ux, uy, uz, lx, ly, lz = x - hx, y - hy, z - hz, ax - x, ay - y, az - z
     kx, ky, kz = mul_vec(attitude, hinge)
@@ -310,7 +309,7 @@ def is_bent_backward(hip: Vector, knee: Joint, ankle: Vector, hinge: Vector) -> 
 
 
 def _soften(reach: float, length: float, buffer: float) -> float:
-    """Follow a requested reach up to a share of the length, and approach straight ever slower."""
+    """Follow a requested reach up to a share of the length, then approach straight ever slower."""
     firm = FIRM * length
     if reach <= firm:
         return reach

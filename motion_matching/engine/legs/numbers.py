@@ -1,4 +1,4 @@
-"""How legs are measured and bent: numbers no user changes."""
+"""Tuned numbers for measuring and bending legs; no user changes them."""
 
 from __future__ import annotations
 

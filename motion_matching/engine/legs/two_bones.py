@@ -1,7 +1,7 @@
-"""Bend two bones at the joint between them, so that their end comes to a distance from their root.
+"""Bend two bones at their common joint, so that their end is at a given distance from their root.
 
-The two-bone inverse kinematics of article 002, *Sliding and Foot Locking*. It stands here once, for
-a single limb in a tick and for all frames of a take: `numeric` tells how.
+The two-bone inverse kinematics of article 002, *Sliding and Foot Locking*, in one place for single
+limbs in a tick and for all frames of a take; see `numeric`.
 
 An upper and a lower bone are vectors (x, y, z) in the world. The `hinge` is the axis about which
 the lower bone turns as the joint straightens.
@@ -58,13 +58,13 @@ def measure_bend(
     reach: Number,
     of: Functions[Number],
 ) -> tuple[Number, Number]:
-    """Return the angle of the joint about an axis, and that at which its end is at a `reach`.
+    """Return the angle of the joint about an axis, and the angle at which its end is at a `reach`.
 
-    Straight bones have an angle of 0. What the bones do not reach is taken to be as far as they do.
+    Straight bones have an angle of 0. A distance out of reach is clamped to the reach.
     """
     (ux, uy, uz), (lx, ly, lz), (kx, ky, kz) = upper, lower, axis
     aa, bb = ux * ux + uy * uy + uz * uz, lx * lx + ly * ly + lz * lz
-    # only what is across the axis turns about it
+    # only the part across the axis turns about it
     along = (ux * kx + uy * ky + uz * kz) * (lx * kx + ly * ky + lz * kz)
     cosine = ux * lx + uy * ly + uz * lz - along
     sine = kx * (ly * uz - lz * uy) + ky * (lz * ux - lx * uz) + kz * (lx * uy - ly * ux)
@@ -120,7 +120,7 @@ def find_axes(
 def measure_hinge(rotations: np.ndarray, upper: np.ndarray, lower: np.ndarray) -> np.ndarray:
     """Return the hinge (3,) in the frame of the lower bone, from how bones (T, 3) bend.
 
-    The lower bone has rotations (T, 4). What bends most weighs most; none where nothing bends.
+    The lower bone has rotations (T, 4). Larger bends weigh more; there is none if nothing bends.
     """
     hinge = quat.inv_mul_vec(rotations, np.cross(lower, upper)).sum(axis=0)
     return np.asarray(hinge / max(float(np.linalg.norm(hinge)), 1e-9))
@@ -132,11 +132,11 @@ def turn_limb(
     lower: Number4[Number],
     attitude: Number4[Number],
 ) -> tuple[Number4[Number], Number4[Number], Number4[Number]]:
-    """Return the local rotations of two bones that are bent, and of the bone at their end.
+    """Return the local rotations of two bent bones, and of the bone at their end.
 
-    `rotations` in the world are those before: of the bone above the upper one, the upper one, then
-    so for the lower one, and of the bone above the end. What is below the joint turns by `lower`,
-    then all by `whole`. The bone at the end comes to an `attitude` in the world.
+    `rotations` are the world rotations before: of the bone above the upper one, the upper one, then
+    likewise for the lower one, and of the bone above the end. All below the joint turns by `lower`,
+    then the limb by `whole`. The bone at the end gets an `attitude` in the world.
     """
     above_root, root, above_joint, joint, above_end = rotations
     bent = mul(lower, joint)
@@ -161,10 +161,10 @@ def unfold(
     reach: Number,
     of: Functions[Number],
 ) -> Number3[Number]:
-    """Return how far the end moves as the joint opens to a `reach` about its hinge.
+    """Return how far the end moves when the joint opens to a `reach` about its hinge.
 
     The upper bone stays. A joint that a blend of poses has folded through itself opens the same
-    way, and the end of one bent backward stays: it is straightened elsewhere.
+    way. The end of a joint bent backward stays: it is straightened elsewhere.
     """
     now, wanted = measure_bend(upper, lower, hinge, reach, of)
     now = of.where(now < -0.5 * math.pi, now + 2.0 * math.pi, now)
@@ -174,7 +174,7 @@ def unfold(
 
 
 def pitch_up(vectors: np.ndarray, rises: np.ndarray) -> np.ndarray:
-    """Return vectors (T, 3) of the same lengths and headings whose ends are higher by some (T,)."""
+    """Return vectors (T, 3) of the same lengths and headings, with ends higher by metres (T,)."""
     return join(pitch_to_height(split(vectors), vectors[:, 2] + rises, ARRAYS))
 
 

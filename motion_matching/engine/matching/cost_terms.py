@@ -1,4 +1,4 @@
-"""Cost terms of one's own: functions that add to what frames cost in a search."""
+"""Add custom cost terms: functions that raise the cost of frames in a search."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..performance.performance import Performance
 
 
 class TermContext(NamedTuple):
-    """What a cost term may look at beside the frames that it prices.
+    """The data that a cost term may use, apart from the frames that it prices.
 
     `frame` of the `database` is played. `trajectory` (P, 6) is the goal in the character's frame,
     with a row for each of `database.schema.trajectory_times`: x and y in metres, yaw in radians,
@@ -48,12 +48,12 @@ TermFunction = Callable[[np.ndarray, TermContext], np.ndarray]
 
 @dataclass(frozen=True)
 class CostTerm:
-    """A function that adds to what frames cost, and its name.
+    """A function that adds to the cost of frames, and its name.
 
     `function(frames, context)` gets frames (K,) of the database and a `TermContext`, and returns a
     finite cost of zero or more for each (K,). They are multiplied by `weight`, and added to the
-    squared distances of the features, to that of playing on as well. The cost of a frame may not
-    depend on the other frames, and has to be the same whenever it is asked for.
+    squared distances of the features, also for playing on. The cost of a frame may not depend on
+    other frames, and has to be the same in every call.
 
     Raises SettingsError for a name, function or weight that cannot be used.
     """
@@ -75,7 +75,7 @@ class CostTerm:
             )
 
     def measure(self, frames: np.ndarray, context: TermContext) -> np.ndarray:
-        """Return the weighted costs (K,) of frames. SettingsError if the function's are wrong."""
+        """Return the weighted costs (K,) of frames. SettingsError for wrong results."""
         given = self.function(frames, context)
         try:
             costs = np.asarray(given, np.float64)
@@ -97,7 +97,7 @@ class CostTerm:
 
 
 def check_terms(terms: Sequence[CostTerm]) -> tuple[CostTerm, ...]:
-    """Return terms. SettingsError if one is none, or two have the same name."""
+    """Return terms. SettingsError if one is no cost term, or two have the same name."""
     names: set[str] = set()
     for term in terms:
         if not isinstance(term, CostTerm):
@@ -119,7 +119,7 @@ def measure_terms(
 
 
 def describe_missing_terms(performance: Performance, names: Sequence[str] = ()) -> str:
-    """Say which terms a performance was made with that are not among `names`; '' if none."""
+    """Name the terms of a performance that are not among `names`; '' if none."""
     missing = [name for name in performance.terms if name not in names]
     if not missing:
         return ""

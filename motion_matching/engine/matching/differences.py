@@ -1,4 +1,4 @@
-"""How to add up the differences of features to a cost: their squares, or their lengths."""
+"""Sum differences of features to a cost, by their squares or by their lengths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The features of a database as the settings need them: some depend on how long jumps fade."""
+"""Fit the features of a database to the settings: some depend on how long jumps fade."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from ..performance.settings import PerformerSettings
 class FittedFeatures:
     """Raw features `values` (D, N) with their `normalization`.
 
-    Those that fade with jumps and have no time of their own take it from the settings. They alone
-    are computed again when it changes, from the motion of their bones, which is kept.
+    Features that fade with jumps, and do not set a time, take it from the settings. Only they are
+    computed again when it changes, from the stored motion of their bones.
     """
 
     def __init__(self, database: Database) -> None:

@@ -1,4 +1,4 @@
-"""What would change a decision of a search: the least change of the weight of one feature."""
+"""Find the least change of one feature's weight that would change a decision of a search."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _STEPS = np.linspace(0.0, np.log(NUMBERS.flip_ratio), NUMBERS.flip_ratios)  # lo
 class Costs(NamedTuple):
     """K frames of a search: costs by feature (K, F), and in total (K,).
 
-    Totals have all that counts besides features, such as a bias.
+    Totals also include all that is no feature, such as a bias.
     """
 
     frames: np.ndarray
@@ -29,7 +29,7 @@ class Costs(NamedTuple):
     totals: np.ndarray
 
     def find_least(self, feature: int, factors: np.ndarray) -> np.ndarray:
-        """Return the least total (R,) if a feature costs so many times as much (R,)."""
+        """Return the least total (R,) with a feature's cost multiplied by factors (R,)."""
         more = factors[:, None] - 1.0
         totals = self.totals + more * self.by_feature[:, feature]
         return np.asarray(totals.min(axis=1, initial=np.inf))
@@ -63,7 +63,7 @@ class Flip(NamedTuple):
 def find_flip(own: Costs, rivals: Costs, weights: Sequence[float], power: int = 2) -> Flip | None:
     """Return the change of one weight, the least by its ratio, that makes a rival win.
 
-    `own` are the frames of the moment that was chosen: which of them is shown is no other decision.
+    `own` are the frames of the chosen moment: changing among them is no other decision.
     Costs of a feature go with a `power` of its weight: see `Schema`. None if no weight between a
     sixteenth and sixteen times its own changes anything.
     """
@@ -90,7 +90,7 @@ def find_flip_of_many(
 ) -> Flip | None:
     """Return the same as `find_flip` for `many` rivals and `more`, in much less time.
 
-    Those that matter are searched for: the cheapest now, and whoever wins before a flip.
+    Only relevant rivals are searched: the cheapest now, and any that win before a flip.
     """
     known = np.zeros(len(many.frames), bool)
     known[np.argsort(many.totals)[: NUMBERS.flips_looked_at]] = True
@@ -114,16 +114,16 @@ def get_weights(settings: PerformerSettings, database: Database) -> tuple[float,
 
 
 def list_apart(frames: np.ndarray, chosen: int, database: Database) -> np.ndarray:
-    """Return which frames (K,) are another decision than the chosen one: not of its moment."""
+    """Return the frames (K,) that would be another decision: outside the chosen moment."""
     ranges = database.range_of_frame
     near = np.abs(frames - chosen) < NUMBERS.same_decision * database.fps
     return np.asarray(~near | (ranges[frames] != ranges[chosen]))
 
 
 def find_flips(take: Take, database: Database) -> list[Flip | None]:
-    """Return what would change each jump of a take, among the frames that are known of its search.
+    """Return the flip of each jump of a take, among the known frames of its search.
 
-    None where no weight alone does, or where the price of jumps counts besides the features.
+    None where no single weight changes it, or where the price of jumps also counts.
     """
     settings = take.performer_settings
     if settings.price_weight:
@@ -153,7 +153,7 @@ def _collect(candidates: Sequence[Candidate], features: int) -> Costs:
 
 
 def describe_flip(flip: Flip | None, database: Database, playing_on: int, label: str = "") -> str:
-    """Return in words when a decision would be another; a `label` replaces the feature's own."""
+    """Describe when a decision would change; a `label` replaces the feature's own."""
     if flip is None:
         return "no weight alone changes this"
     goal = (
@@ -165,7 +165,7 @@ def describe_flip(flip: Flip | None, database: Database, playing_on: int, label:
 
 
 def to_dict(flip: Flip | None, database: Database, playing_on: int) -> dict[str, Any] | None:
-    """Return what changes a decision as JSON data."""
+    """Return a flip as JSON data."""
     if flip is None:
         return None
     return {

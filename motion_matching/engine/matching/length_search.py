@@ -1,7 +1,7 @@
-"""Find the exact nearest frame by a sum of lengths: one for each vector among the features.
+"""Find the exact nearest frame by a sum of lengths, one per vector of the features.
 
-The boxes of `search` bound a sum of lengths as they bound a sum of squares: vector by vector, no
-frame of a box is nearer to the query than the nearest point of the box is. Axes are the features'
+The boxes of `search` bound a sum of lengths just like a sum of squares: vector by vector, no
+frame of a box is nearer to the query than the nearest point of the box. Axes are the features'
 own, because a turn that mixes vectors does not preserve their lengths.
 """
 
@@ -18,9 +18,9 @@ class LengthIndex(FrameIndex):
     """Exact nearest neighbours among frames, by the sum of the lengths of vectors plus bias.
 
     Otherwise as `FrameIndex`. Coordinates come plane by plane: the first components of all
-    vectors, the largest ones first, then the second components of those that have one, and so on.
-    So each plane is added to the beginning of the first. The 16 frames of a block lie beside each
-    other, so that all of this runs along memory.
+    vectors, the largest ones first, then the second components, for vectors that have one, and so
+    on. So each plane is added to the beginning of the first. The 16 frames of a block are adjacent,
+    so that all of this runs along memory.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class LengthIndex(FrameIndex):
         _, which, sizes = np.unique(vectors, return_inverse=True, return_counts=True)
         rank = np.empty(len(sizes), np.intp)
         rank[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
-        # which component of its vector each dimension is: how many before it are of the same
+        # index of each dimension in its vector: the number of earlier dimensions of that vector
         order = np.argsort(which, kind="stable")
         component = np.empty(len(vectors), np.intp)
         component[order] = np.arange(len(vectors)) - np.repeat(np.cumsum(sizes) - sizes, sizes)

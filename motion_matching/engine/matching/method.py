@@ -1,4 +1,4 @@
-"""Motion matching: play on from the current frame, or jump to the one that fits best."""
+"""Play a database by motion matching: go on from the frame, or jump to the one that fits best."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ from .search import FrameIndex, FrameMask
 from .support import SupportPrice, measure_gone
 from .tempo import LiveTempo
 
-_UNTURNED = math.cos(AT_REST.aside)  # of the turn up to which a trajectory ends at rest
+_UNTURNED = math.cos(AT_REST.aside)  # largest turn with which a trajectory still ends at rest
 
 
 class MotionMatching:
@@ -179,7 +179,7 @@ class MotionMatching:
         return features
 
     def _find_goal_range(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return the least and most (G,) of the wishes that the data tells apart."""
+        """Return the range (G,) of wishes that the data distinguishes."""
         if self.database.schema.normalization != "feature":
             return np.array(-np.inf), np.array(np.inf)
         rows = self._rows[self._allowed][:, self._goal_columns]
@@ -190,7 +190,7 @@ class MotionMatching:
     def reset(self) -> Motion:
         """Start in an ordinary stance, which is held where no data stands.
 
-        One that is not to idle starts at the calmest frame that may be entered.
+        A character that does not idle starts at the calmest frame that may be entered.
         """
         allowed = np.flatnonzero(self._allowed)
         vx, vy, turn = self._moments.root_motion[allowed].T
@@ -210,7 +210,7 @@ class MotionMatching:
         return self._make_motion(self._moments.root_motion[self._frame], None)
 
     def start_from(self, state: MovingPose) -> Motion:
-        """Enter the frame whose pose and velocities are nearest, among those that may be entered.
+        """Enter the frame with the nearest pose and velocities, if it may be entered.
 
         Features choose some; the joints of the whole body, now and a tick later, decide.
         """
@@ -226,9 +226,9 @@ class MotionMatching:
         return self._make_motion(self._moments.root_motion[self._frame], jump)
 
     def find_similar(self, state: MovingPose, count: int, apart: int) -> list[tuple[int, float]]:
-        """Return the `count` frames whose bodies are most like a pose in motion, and how different.
+        """Return the `count` frames with bodies most like a moving pose, and their differences.
 
-        Those within `apart` frames of a better one are left out.
+        Frames within `apart` of a better one are left out.
         """
         frames = similar_frames.find_like(
             self.database, state, np.arange(self.database.frame_count)
@@ -317,7 +317,7 @@ class MotionMatching:
         return Motion(pose, root, contacts, jump, *played_so_far, *more)
 
     def _get_played_state(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return pose (7, B), velocities (6, B) and root velocity (3,) of what is played."""
+        """Return pose (7, B), velocities (6, B) and root velocity (3,) of the played moment."""
         if self._is_held:
             return self._get_held_state(self._frame)
         return self._moments.get_state(self._moment, self._tempo.rate)
@@ -399,7 +399,7 @@ class MotionMatching:
         return best
 
     def _make_context(self, goal: Goal, frame: int) -> TermContext | None:
-        """Return what cost terms may look at, None without any."""
+        """Return the context of cost terms, None without any."""
         if not self.terms:
             return None
         tags = goal.tags if goal.jump_to is None else frozenset({goal.jump_to})
@@ -413,7 +413,7 @@ class MotionMatching:
         bound: float = math.inf,
         **around: Any,
     ) -> tuple[int, float]:
-        """Return the frame of the least cost with that of terms, or (-1, bound)."""
+        """Return the frame of the least cost including terms, or (-1, bound)."""
         if context is None:
             return index.find_nearest(query, bound=bound, **around)
         frames, costs = self._make_nearest_search(index, query, context, **around)(1, bound=bound)
@@ -422,7 +422,7 @@ class MotionMatching:
     def _make_nearest_search(
         self, index: FrameIndex, query: np.ndarray, context: TermContext | None, **around: Any
     ) -> NearestSearch:
-        """Return a search for the frames of the least costs with those of terms."""
+        """Return a search for the frames of the least costs including terms."""
         nearest = partial(index.find_k_nearest, query, **around)
         if context is None:
             return nearest
@@ -430,11 +430,11 @@ class MotionMatching:
         return partial(price_choice.find_priced, nearest, measure)
 
     def _price_terms(self, context: TermContext, frames: np.ndarray) -> np.ndarray:
-        """Return what cost terms add (K,) to the costs of frames (K,)."""
+        """Return the costs (K,) that terms add to frames (K,)."""
         return measure_terms(self.terms, frames, context).sum(axis=1)
 
     def _begins_walk(self, goal: Goal) -> bool:
-        """Return whether a character that just stood is asked to walk, and nothing else.
+        """Return whether a character that just stood is only asked to walk.
 
         Where standing leads on into walks, the data shows how they begin.
         """
@@ -448,26 +448,26 @@ class MotionMatching:
     def _choose_by_support(
         self, feet: np.ndarray, find: NearestSearch, bound: float, first: tuple[int, float]
     ) -> tuple[int, float]:
-        """Return the frame whose cost with that of its feet is least and below a bound, or -1."""
+        """Return the frame of least cost including its feet's, below a bound, or -1."""
         return price_choice.choose(find, partial(self.price_support, feet=feet), bound, first)
 
     def _find_supported(
         self, nearest: NearestSearch, feet: np.ndarray, count: int, *, bound: float = math.inf
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the nearest frames and costs, with what it costs to bring the feet there."""
+        """Return the nearest frames and costs, including the cost of bringing the feet there."""
         frames, costs = nearest(max(count, NUMBERS.looked_at), bound=bound)
         costs = costs + self.price_support(frames, feet)
         order = costs.argsort(kind="stable")[:count]
         return frames[order], costs[order]
 
     def price_support(self, frames: np.ndarray, feet: np.ndarray) -> np.ndarray:
-        """Return what it costs (K,) to bring feet (L, 3) to those of frames (K,)."""
+        """Return the cost (K,) of bringing feet (L, 3) to the feet of frames (K,)."""
         return self._settings.foot_support * self._support.measure(frames, feet)
 
     def _find_borne(
         self, nearest: NearestSearch, count: int, *, bound: float = math.inf
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the nearest frames and costs, with what it costs not to be carried as in walks."""
+        """Return the nearest frames and costs, including the cost of a bearing unlike walking."""
         frames, costs = nearest(max(count, round(NUMBERS.nearest_seconds * self.fps)), bound=bound)
         alike = max(round(NUMBERS.bearing_every * self.fps), 1)
         _, first = np.unique(frames // alike, return_index=True)
@@ -492,7 +492,7 @@ class MotionMatching:
         bound: float,
         first: tuple[int, float],
     ) -> tuple[int, float]:
-        """Return the frame whose cost with its price is least and below a bound, or -1."""
+        """Return the frame of least cost including its price, below a bound, or -1."""
         source = self._get_played_state()
         weight = self._settings.price_weight * price_choice.PER_CENTIMETRE
 
@@ -503,7 +503,7 @@ class MotionMatching:
         return price_choice.choose(find, measure_prices, bound, first)
 
     def _should_wait(self, leap: float) -> bool:
-        """Return whether a jump should wait for a tick, as a joint would leap now."""
+        """Return whether a jump should wait for a tick, because a joint would leap now."""
         waits = leap > 1.0 and self._waited < NUMBERS.longest_wait * self.fps
         self._waited = self._waited + 1 if waits else 0
         return waits
@@ -542,7 +542,7 @@ class MotionMatching:
     ) -> tuple[int, float]:
         """Return the first of the frames (K,) at which nothing leaps, or the calmest, and its cost.
 
-        Only those count whose `costs` (K,) are below a bound. Without any it is the `best`.
+        Only frames with `costs` (K,) below a bound count. Without any it is the `best`.
         """
         least = math.inf
         apart = [each for each in _list_apart(frames, costs) if each[1] < bound]
@@ -576,12 +576,12 @@ class MotionMatching:
     def price_terms_of_all(
         self, trajectory: Sequence[TrajectoryPoint], frame: int, tags: frozenset[str]
     ) -> np.ndarray:
-        """Return what each cost term adds (N, terms) to the costs in a search at a frame."""
+        """Return the cost of each term (N, terms) in a search at a frame."""
         context = TermContext.from_goal(self.database, frame, trajectory, tags)
         return measure_terms(self.terms, np.arange(self.database.frame_count), context)
 
     def price_support_of_all(self, frame: int, feet: np.ndarray | None = None) -> np.ndarray:
-        """Return what it costs (N,) to bring feet (L, 3) to those of each frame; 0 at a frame.
+        """Return the cost (N,) of bringing feet (L, 3) to the feet of each frame; 0 at a frame.
 
         By default they are the feet of that frame.
         """
@@ -598,13 +598,13 @@ class MotionMatching:
         return self._masks[tags]
 
     def restrict(self, trajectory: Sequence[TrajectoryPoint], frame: int) -> Restriction | None:
-        """Return what a search at a frame without tags enters alone, None if all frames.
+        """Return the only frames that a search without tags may enter, None for all frames.
 
         Where a trajectory ends at rest and without a turn, these are frames that lead to idles:
-        others would not come to rest as the data does. Where it goes at its end, so do the frames:
-        they go on, or from standing lead there, and from what leads there do so sooner. Where no
-        clip goes as it is asked to, others would be least wrong, and the character would stop, or
-        start again and again.
+        others would not come to rest like the data. Where it moves at its end, so do the frames:
+        they go on, or lead from standing to motion, and sooner if the present frame leads there.
+        If no clip moves as requested, other frames would fit best, and the character would stop,
+        or start again and again.
         """
         if not trajectory or not self._settings.idle:
             return None
@@ -658,7 +658,7 @@ class MotionMatching:
     def _make_candidate(
         self, search: _Search, frame: int, feet: np.ndarray | None = None
     ) -> Candidate:
-        """Return what a frame costs, with what it costs to bring the feet there, if these are."""
+        """Return a frame with its costs, including bringing the feet there, if they are known."""
         cost, by_feature = self._differences.split(search.query - self._rows[frame])
         support = 0.0 if feet is None else self.price_support(np.array([frame]), feet).item()
         terms: list[float] = []
@@ -669,7 +669,7 @@ class MotionMatching:
 
 
 def _list_apart(frames: np.ndarray, costs: np.ndarray) -> Iterator[tuple[int, float]]:
-    """Yield frames (K,) with their costs, without those beside a better one."""
+    """Yield frames (K,) with their costs, except near a better one."""
     seen: list[int] = []
     for frame, cost in zip(frames.tolist(), costs.tolist(), strict=True):
         if all(abs(frame - other) > NUMBERS.frames_apart for other in seen):
@@ -678,10 +678,10 @@ def _list_apart(frames: np.ndarray, costs: np.ndarray) -> Iterator[tuple[int, fl
 
 
 class _TagMask:
-    """Frames (N,) with the requested tags: searched under a mask, later on an index of their own.
+    """Frames (N,) with the requested tags: searched under a mask, later on a separate index.
 
-    Tags requested for one tick are not worth an index, nor frames that are most of all. A very
-    large one would delay its tick.
+    Tags requested for one tick are not worth an index, nor are masks of most frames. Building a
+    very large one would delay its tick.
     """
 
     def __init__(self, allowed: np.ndarray, index: FrameIndex) -> None:
@@ -701,9 +701,9 @@ class _TagMask:
 
 
 class Restriction(NamedTuple):
-    """The frames that a search enters alone, and the reason why it does not enter others.
+    """The only frames that a search may enter, and the reason for the restriction.
 
-    `leaves`: it enters one of them whatever it costs, as the frame that is played is none.
+    `leaves`: it enters one of them at any cost, because the played frame is not among them.
     """
 
     mask: _TagMask
@@ -727,7 +727,7 @@ def _measure_footing(database: Database) -> list[Footing | None] | None:
     if database.ground is None:
         return None
     assert database.footing is not None
-    # a foot that does not stand says nothing of how high the body is
+    # a foot that does not stand does not show the body's height
     feet = np.where(database.contacts, database.footing, -np.inf)
     rows = zip(feet.tolist(), database.climb_rates.tolist(), database.climbs.tolist(), strict=True)
     return [Footing(tuple(feet), rate) if climbs else None for feet, rate, climbs in rows]
@@ -736,7 +736,7 @@ def _measure_footing(database: Database) -> list[Footing | None] | None:
 def _map_goal_dimensions(
     schema: Schema, kinds: Sequence[PathKind]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return which values of a trajectory enter a query, and the dimension that each goes to.
+    """Return the values of a trajectory that enter a query, and the dimension of each.
 
     Each point has two of each kind. The third axis of a feature is zero.
     """

@@ -1,7 +1,7 @@
-"""Moments of a database: its frames, what lies between them, and how they are played at a rate.
+"""Play moments of a database: its frames, and times between them, at any rate.
 
-A moment is a frame and the share of one, from -0.5 to 0.5, by which it is later. Frames at their
-own rate are taken as they are.
+A moment is a frame and the share of one, from -0.5 to 0.5, by which it is later. Frames played at
+their own rate are not interpolated.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ class Moment(NamedTuple):
 class Moments:
     """Shows the moments of a database.
 
-    A `rate` says how many of the data's seconds pass in one: velocities grow with it.
+    A `rate` is the number of the data's seconds per second: velocities grow with it.
     """
 
     def __init__(self, database: Database) -> None:
-        # plain views: taking a row of a memory-mapped array costs ten times as much
+        # plain views: taking a row of a memory-mapped array is ten times slower
         self.poses, self._velocities = np.asarray(database.poses), np.asarray(database.velocities)
         self._contacts = np.asarray(database.contacts)
         self.root_motion = database.root_motion.astype(np.float32)
@@ -59,7 +59,7 @@ class Moments:
         return pose, velocity, root
 
     def get_pose(self, moment: Moment) -> np.ndarray:
-        """Return the pose (7, B) of a moment; that of bone 0 is in the world, and of no use."""
+        """Return the pose (7, B) of a moment; bone 0 is in the data's world, and unused."""
         pose = self.poses[moment.frame]
         if moment.share == 0.0:
             return pose
@@ -153,7 +153,7 @@ class Moments:
         return PlayedToes(rows, root, jumped)
 
     def _see_later(self, places: np.ndarray, moment: Moment) -> np.ndarray:
-        """Return places (L, 2) that a frame's character sees, as it sees them at a moment."""
+        """Transform places (L, 2) from a frame's character to the character of a moment."""
         frame, share = moment
         vx, vy, turn = self.root_motion[
             self._predecessors.item(frame) if share < 0.0 else frame

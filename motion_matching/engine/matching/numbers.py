@@ -1,4 +1,4 @@
-"""How motion matching jumps, prices and searches: numbers no user changes."""
+"""Tuned numbers for jumps, prices and searches; no user changes them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..settings import tune
 class MatchingNumbers:
     """Lengths, times and speeds are those of people."""
 
-    # jumps that nothing pops in
+    # jumps without pops
     ticks_seen: int = tune(3, "1", "after a jump, looked at for joints that pop: by eye")
     longest_wait: float = tune(0.15, "s", "of a jump that would pop; longer delays answers")
     looked_at: int = tune(64, "1", "nearest frames, for one without leaps: by eye")

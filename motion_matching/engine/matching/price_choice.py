@@ -1,7 +1,7 @@
-"""Choose among the nearest frames by what a jump there costs, besides their features.
+"""Choose among the nearest frames by their features and by the price of a jump there.
 
-Prices are never negative. So as soon as the features of a frame alone cost more than the best
-frame with its price, so do all further ones, and the choice is exact without their prices.
+Prices are never negative. So once the features of a frame alone cost more than the best frame with
+its price, so do all further ones, and the choice is exact without their prices.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PER_CENTIMETRE = 100.0  # prices are in metre-seconds, and their weight is for c
 
 
 class NearestSearch(Protocol):
-    """What looks for the frames of the smallest costs, best first; those above a bound may lack."""
+    """Search for the frames of the smallest costs, best first; it may omit frames above a bound."""
 
     def __call__(self, count: int, *, bound: float = math.inf) -> tuple[Array, Array]: ...
 
@@ -31,7 +31,7 @@ def choose(
     bound: float,
     first: tuple[int, float] | None = None,
 ) -> tuple[int, float]:
-    """Return the frame whose cost with its price is least, and both together.
+    """Return the frame of the least sum of cost and price, and that sum.
 
     (-1, bound) if none is below `bound`. `measure_prices` returns the prices (K,) of frames (K,)
     in the measure of costs. `first` is the frame of the least cost, if that is known.
@@ -47,9 +47,9 @@ def find_priced(
     *,
     bound: float = math.inf,
 ) -> tuple[Array, Array]:
-    """Return up to `count` frames of the least costs with their prices, best first, and both.
+    """Return up to `count` frames of the least sums of cost and price, best first, and the sums.
 
-    These are the best of all frames, however high prices are: it looks at as many as that takes.
+    These are the best of all frames, however high prices are: as many as needed are priced.
     """
     looked_at = (
         max(count, NUMBERS.price_counts[0]) * NUMBERS.price_growth**k for k in itertools.count()

@@ -28,7 +28,7 @@ _LARGEST = float(np.finfo(np.float32).max)
 
 
 class FrameMask(NamedTuple):
-    """What a mask adds to frame costs and box bounds, for indexes of one `order` of frames.
+    """Terms that a mask adds to frame costs and box bounds, for indexes of one `order` of frames.
 
     `frames` (B, 16) holds the bias of every frame, infinity if masked; `blocks` (B,) and `groups`
     (G,) hold the smallest in each box.
@@ -163,7 +163,7 @@ class FrameIndex:
             start, batch = start + batch, min(NUMBERS.several_growth * batch, NUMBERS.largest_batch)
         return frames, costs.astype(np.float64) + self._offset
 
-    # -- what a subclass with another distance replaces
+    # -- replaced by a subclass with another distance
 
     def _project(self, features: Array, frames: Array) -> tuple[Space, Array]:
         """Return a space for features (D, N), and coordinates (n, D) of frames in it."""
@@ -189,7 +189,7 @@ class FrameIndex:
         return self._points.reshape(len(self._order), len(self._space.mean))
 
     def _copy_empty(self) -> FrameIndex:
-        """Return an index that measures as this one, without frames."""
+        """Return an index with the same distance, without frames."""
         other = type(self).__new__(type(self))
         other._offset = self._offset
         return other
@@ -383,7 +383,7 @@ class Space(NamedTuple):
 
 
 def _iterate_chunks(count: int) -> Iterator[slice]:
-    """Yield the slices in which the coordinates of so many frames are computed."""
+    """Yield the slices in which the coordinates of frames are computed."""
     part = NUMBERS.frames_at_once
     return (slice(start, start + part) for start in range(0, count, part))
 

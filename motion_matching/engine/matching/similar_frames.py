@@ -1,4 +1,4 @@
-"""Find the frames of a database that are most like a pose in motion, to go on from there."""
+"""Find the frames of a database that are most like a moving pose, to go on from there."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..maths.rotations import quat
 from ..performance.start_state import MovingPose
 from .numbers import NUMBERS
 
-# of the root's velocity and turn, which count as much as a typical difference of a feature
+# weights of the root's velocity and turn: each counts like a typical difference of a feature
 _ROOT_SCALE = np.array(
     [NUMBERS.similar_speed, NUMBERS.similar_speed, NUMBERS.similar_turn], np.float32
 )
@@ -56,7 +56,7 @@ def find_like(database: Database, state: MovingPose, allowed: np.ndarray) -> np.
 def compare_bodies(
     database: Database, state: MovingPose, others: Sequence[MovingPose]
 ) -> np.ndarray:
-    """Return how far all joints of others (K,) are from those of a state, now and soon."""
+    """Return the distance of all joints of others (K,) from those of a state, now and soon."""
     seconds, cost = 1.0 / database.fps, np.zeros(len(others))
     states = [state, *others]
     if np.isnan(state.root).any():
@@ -73,7 +73,7 @@ def compare_bodies(
 
 
 def _compare_positions(database: Database) -> Database:
-    """Return a database whose features do without velocities where these are a part of them."""
+    """Return a database whose features omit velocities where they include them."""
     schema = database.schema
     if not any(isinstance(feature.definition, FadeKind) for feature in schema.features):
         return database

@@ -1,7 +1,7 @@
-"""How fast motion is played, so that it goes as fast as it is asked to: the director's tempo, live.
+"""Choose the rate at which motion is played to reach the requested speed, live.
 
-Clips have some speeds, and a stick asks for others. Motion that is up to some percent too slow or
-too fast is played faster or slower by as much.
+Clips have some speeds, and a stick asks for others. Motion that is some percent too slow or too
+fast is played faster or slower to match: the director's tempo, live.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .numbers import NUMBERS
 
 
 class LiveTempo:
-    """Finds the rates at which frames go as fast as a goal asks for."""
+    """Finds the rates at which frames reach the speed of a goal."""
 
     def __init__(self, database: Database) -> None:
         self._count = sum(time > 0.0 for time in database.schema.trajectory_times)
@@ -41,7 +41,7 @@ class LiveTempo:
         self._steady, self._asked = 0.0, (0.0, 0.0)
 
     def ask(self, trajectory: Sequence[TrajectoryPoint]) -> None:
-        """Take what the points ahead of a trajectory ask for."""
+        """Take the speeds requested by the points ahead of a trajectory."""
         ahead = trajectory[len(trajectory) - self._count :] if self._most > 1.0 else ()
         speeds = [math.hypot(point.vx, point.vy) for point in ahead]
         if not ahead or min(speeds) <= self._least:
@@ -52,9 +52,9 @@ class LiveTempo:
         self._steady = _ease(steady, NUMBERS.tempo_hasty, NUMBERS.tempo_steady)
 
     def slow_down(self, trajectory: Sequence[TrajectoryPoint]) -> Sequence[TrajectoryPoint]:
-        """Return a trajectory as the data goes it: what is played faster goes slower there.
+        """Return a trajectory at the data's pace: motion played faster is slower there.
 
-        Where the rate does not suffice, other motion is nearer to what is asked for as it is.
+        Where the rate does not suffice, other motion fits the request better at its own pace.
         """
         if self._needed == 1.0:
             return trajectory
@@ -65,15 +65,15 @@ class LiveTempo:
         ]
 
     def go_on(self, frame: int) -> None:
-        """Bring the rate nearer to what the frame that is played needs."""
+        """Bring the rate nearer to the played frame's need."""
         self._needed, self._missing = self._find(frame)
         slowest, fastest = self.rate - self._change, self.rate + self._change
         self.rate = min(max(self._needed, slowest), fastest)
 
     def _find(self, frame: int) -> tuple[float, float]:
-        """Return the rate at which a frame goes as fast as asked, and how much is then missing.
+        """Return the rate at which a frame has the requested speed, and the share still missing.
 
-        The rate is 1 where it does, or rests; the rest is a share.
+        The rate is 1 for a frame that has that speed, or rests.
         """
         if self._steady == 0.0:
             return 1.0, 0.0
@@ -90,12 +90,12 @@ class LiveTempo:
 
 
 def _ease(value: float, none: float, full: float) -> float:
-    """Return 0 for a value up to that of none, 1 from that of all on, and smoothly between."""
+    """Ease from 0 at values up to `none` to 1 at values from `full` on."""
     return float(smoothstep((value - none) / (full - none)))
 
 
 def measure_velocities(database: Database, seconds: float) -> np.ndarray:
-    """Return how the root moves (N, 2) in m/s in its own axes, on average around each frame."""
+    """Return the root's mean velocity (N, 2) around each frame, in m/s in its own axes."""
     reach = max(round(0.5 * seconds * database.fps), 1)
     result = np.empty((database.frame_count, 2))
     for start, stop, origin in zip(database.starts, database.stops, database.ranges, strict=True):

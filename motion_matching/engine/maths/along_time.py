@@ -1,16 +1,16 @@
-"""Spans along time: runs of True, and filters over windows, along the first axis of arrays."""
+"""Find runs of True, and filter over windows, along the first axis (time) of arrays."""
 
 from __future__ import annotations
 
 import numpy as np
 
-# seconds over which speeds of people are measured: from one frame to the next, the noise of a
-# sensor becomes a speed that grows with the rate
+# seconds over which speeds of people are measured: between adjacent frames, sensor noise becomes
+# a speed that grows with the rate
 MOMENT = 1.0 / 30.0
 
 
 def count_frames(fps: float, seconds: float = MOMENT) -> int:
-    """Return how many frames a span lasts, at least one."""
+    """Return the number of frames in a span, at least one."""
     return max(round(seconds * fps), 1)
 
 

@@ -1,4 +1,4 @@
-"""Smooth steps from 0 to 1 over 0 <= x <= 1, vectorised, and values kept within a limit."""
+"""Ease from 0 to 1 over 0 <= x <= 1, vectorised, and keep values within a limit."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Compute with floats or with arrays by the same lines.
+"""Compute with floats or with arrays in the same code.
 
-What has to be as quick for a single vector in a tick as for all frames of a take computes with
+Code that must be quick both for single vectors in a tick and for all frames of a take computes with
 components, each a float or an array (T,). `FLOATS` and `ARRAYS` are the functions of either.
 """
 
@@ -18,7 +18,7 @@ Number4 = tuple[Number, Number, Number, Number]
 
 
 class Functions(NamedTuple, Generic[Number]):
-    """What numbers are computed with; `most` and `least` keep them below or above a bound."""
+    """Functions to compute with; `most` and `least` keep numbers below or above a bound."""
 
     sqrt: Callable[[Number], Number]
     sin: Callable[[Number], Number]

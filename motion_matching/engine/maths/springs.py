@@ -31,9 +31,9 @@ def halflife_to_rate(halflife: float) -> float:
 
 @lru_cache(maxsize=256)
 def compute_decay(halflife: float, dt: float) -> tuple[float, float]:
-    """Return half the damping of a spring (per second), and what is left after `dt` seconds.
+    """Return half the damping of a spring (per second), and the share left after `dt` seconds.
 
-    Ticks ask for the same few all the time.
+    Results are cached, because ticks need the same few all the time.
     """
     rate = halflife_to_rate(halflife)
     return rate, math.exp(-rate * dt)
@@ -47,7 +47,7 @@ def compute_remainder(halflife: float, dt: float) -> float:
 def compute_decay_matrix(halflife: float, dt: float, velocity_halflife: float) -> np.ndarray:
     """Return the exact matrix (2, 2) that advances a spring's (offset, velocity) toward zero.
 
-    What the velocity adds fades with a halflife of its own.
+    The velocity's part fades with a separate halflife.
     """
     y, z = halflife_to_rate(halflife), halflife_to_rate(velocity_halflife)
     e, f = math.exp(-y * dt), math.exp(-z * dt)

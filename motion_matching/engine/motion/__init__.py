@@ -1,4 +1,4 @@
-"""Clips and what is made from them: contacts, simulation bones, and limits of motion."""
+"""Clips, and data made from them: contacts, simulation bones, and limits of motion."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""A piece of motion on a skeleton."""
+"""Hold a piece of motion on a skeleton."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Bring the motion of one skeleton onto another with the same bones that rests in the same pose.
+"""Transfer motion between skeletons with the same bones and the same rest pose.
 
-A file has its own bone frames, and so has an armature made from it: local rotations of the one mean
-nothing to the other. Rest poses relate them. If both rest alike up to a turn T of the whole body,
+A file and an armature made from it have different bone frames: local rotations of one mean nothing
+to the other. Rest poses relate them. If both rest alike up to a turn T of the whole body,
 and G and H are the world rotations of a bone at rest in both, the constant C = inv(H) T G leads
 from one frame to the other: a local rotation L becomes `C of the parent * L * inv(C)`.
 """
@@ -59,7 +59,7 @@ def conform(clip: Clip, skeleton: Skeleton, sliding: np.ndarray) -> Clip:
     """Return the same motion in the world on a skeleton with the same bones in the same order.
 
     Bones that do not move in their parents get the lengths of that skeleton. The frames of bones
-    are compared at rest, but for those that are `sliding` (B,). Raises RigError if both rest in
+    are compared at rest, except for `sliding` ones (B,). Raises RigError if both rest in
     different poses.
     """
     frames, source = _find_frames(clip, skeleton, sliding)
@@ -83,7 +83,7 @@ def _find_frames(
 ) -> tuple[np.ndarray, Skeleton]:
     """Return the constants C (B, 4), and the skeleton at rest that they lead from.
 
-    That is the clip's own, or the armature's if the clip has the frames of its files or bones.
+    This is the clip's own, or the armature's if the clip has the frames of its files or bones.
     """
     tolerances, own = _compute_tolerances(skeleton), clip.skeleton
     known = (rest for rest in (skeleton.in_files, skeleton) if rest)
@@ -109,16 +109,16 @@ def _find_frames(
 
 
 def has_same_offsets(a: Skeleton, b: Skeleton, free: np.ndarray) -> bool:
-    """Return whether bones lie alike in their parents' frames, but for those that are `free` (B,).
+    """Return whether bones lie alike in their parents' frames, except `free` ones (B,).
 
-    Of two skeletons that stem from the same files, the frames are the same then.
+    If so, two skeletons made from the same files also have the same bone frames.
     """
     away = np.linalg.norm(a.rest_positions - b.rest_positions, axis=-1)
     return bool(np.all((away <= _compute_tolerances(b)) | free))
 
 
 def _compute_tolerances(skeleton: Skeleton) -> np.ndarray:
-    """Return by how many metres (B,) each bone may rest elsewhere in its parent."""
+    """Return the tolerance (B,) in metres of each bone's rest position in its parent."""
     lengths = np.linalg.norm(skeleton.rest_positions, axis=-1)
     return NUMBERS.rest_tolerance * np.maximum(lengths, NUMBERS.shortest_bone)
 
@@ -128,8 +128,8 @@ def _compare_rests(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the turn (4,) of the body between two rests, and how far bones (B,) are off then.
 
-    A bone is measured from its parent. Only directions say how the body is turned, as a longer shin
-    turns nothing, and there is no turn unless it explains most of what differs in them.
+    Bones are measured from their parents. Only directions determine the turn, because a longer shin
+    turns nothing; there is no turn unless it explains most of their differences.
     """
     ours, theirs = (_compute_world_offsets(skeleton) for skeleton in (source, target))
     lengths, theirs_lengths = (np.linalg.norm(ways, axis=-1) for ways in (ours, theirs))

@@ -1,10 +1,10 @@
-"""When feet are on the ground: a toe that hardly moves is in contact.
+"""Detect when feet are on the ground: a toe that hardly moves is in contact.
 
-Limits are those of people. Animals have limits of their own, by the lengths of their legs and by
-how fast their toes swing. Their stances are short, so that a frame at the end of one counts, too.
+Limits are those of people. Those of animals depend on the lengths of their legs and on the speed of
+their swinging toes. Their stances are short, so that a frame at the end of one counts, too.
 
-Between two swings a foot rests. Where most steps of a clip have no rest, as after a crude retarget
-or with joints that tremble, what counts is how slow that clip's own toes get.
+Between two swings a foot rests. Where most steps of a clip have no rest, such as after a crude
+retarget or with trembling joints, the slowest speeds of that clip's own toes decide.
 """
 
 from __future__ import annotations
@@ -86,9 +86,9 @@ def _remove_flicker(contacts: np.ndarray, window: int) -> np.ndarray:
 def _correct_unsteady_contacts(
     contacts: np.ndarray, toes: np.ndarray, fps: float, limit: float, window: int
 ) -> None:
-    """Find the contacts (F, L) of toes (F, L, 3) anew that hardly ever rest between their swings.
+    """Find the contacts (F, L) of toes (F, L, 3) anew if they hardly ever rest between swings.
 
-    Their velocities are smoothed, and the `limit` in m/s is raised to what they slide at.
+    Their velocities are smoothed, and the `limit` in m/s is raised to their sliding speed.
     """
     lasting = _remove_flicker(contacts, window)
     speeds = _measure_smooth_speeds(toes, fps)
@@ -121,7 +121,7 @@ def _measure_steadiness(
 def _measure_speeds(toes: np.ndarray, fps: float, frames: int) -> np.ndarray:
     """Return speeds (F, L) in m/s of toes (F, L, 3), over the same time at any rate.
 
-    They lead from the mean position of the `frames` before a frame to that of those after it.
+    They lead from the mean position of the `frames` before a frame to that of the ones after.
     """
     half = min(frames, (len(toes) - 1) // 2)
     if half < 2:
@@ -155,9 +155,9 @@ def _find_animal_contacts(
 ) -> np.ndarray:
     """Return where toes (F, L, 3) rest: their `speeds` (F, L) are below a `limit` that fits them.
 
-    The one given, in m/s, is people's. It grows with the speed of swings, from a least one for the
-    lengths of the legs: as things fall, speeds grow with the root of a length, and as an animation
-    is scaled, with the length.
+    The one given, in m/s, is people's. It grows with the speed of swings, from a minimum for the
+    lengths of the legs: in natural motion speeds grow with the root of a length, in scaled
+    animations with the length.
     """
     size = _compute_size(leg_lengths)
     steps = fps * np.linalg.norm(np.diff(toes, axis=0), axis=-1)

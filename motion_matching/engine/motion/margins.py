@@ -1,4 +1,4 @@
-"""How hard motion that is made may be, beside the hardest in the data it is made of."""
+"""Define how hard made motion may be, relative to the hardest in its data."""
 
 from __future__ import annotations
 

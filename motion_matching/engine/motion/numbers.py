@@ -1,4 +1,4 @@
-"""How clips are made alike, where toes stand, and where a body heads: numbers no user changes."""
+"""Tuned numbers for conforming clips, standing toes and headings; no user changes them."""
 
 from __future__ import annotations
 

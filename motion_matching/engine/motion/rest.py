@@ -1,4 +1,4 @@
-"""When a body stands, and when a toe does: one rule for data, live motion, takes and studies."""
+"""Decide when a body or a toe stands: one rule for data, live motion, takes and studies."""
 
 from __future__ import annotations
 

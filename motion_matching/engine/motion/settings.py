@@ -1,4 +1,4 @@
-"""Settings of contacts and of the simulation bone; without numpy, as panels read them at once."""
+"""Define settings of contacts and the simulation bone; no numpy, as panels read them at once."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SOURCES = {
 
 @dataclass(frozen=True)
 class ContactSettings:
-    """How contacts are found; SettingsError for values that make no sense."""
+    """Settings for finding contacts; SettingsError for values that make no sense."""
 
     method: str = describe("speed", "Method", "How a toe at rest is recognised", choices=_METHODS)
     speed: float = describe(
@@ -58,7 +58,7 @@ class ContactSettings:
 
 @dataclass(frozen=True)
 class SimulationBoneSettings:
-    """How the simulation bone is found; the defaults are the article's.
+    """Settings for finding the simulation bone; the defaults are the article's.
 
     With `standing` below 1, long windows remove the sway of steps without blunting starts, stops
     and turns on the spot. SettingsError for values that make no sense.

@@ -1,4 +1,4 @@
-"""The simulation bone: a point on the ground that moves through a clip like a controller's object.
+"""Compute the simulation bone: a ground point that moves through a clip like a controller's object.
 
 Its position is that of an upper spine bone on the ground, its heading the hips' forward direction
 on the ground. A Savitzky-Golay filter smooths both, which removes the swing of hips and shoulders
@@ -106,7 +106,7 @@ def find_track(
 def smooth_track(
     raw: GroundTrack, fps: float, settings: SimulationBoneSettings, cyclic: bool = False
 ) -> GroundTrack:
-    """Smooth the raw track of one clip, unless it is that of a root bone, which stays as it is.
+    """Smooth the raw track of one clip; the track of a root bone stays unchanged.
 
     A `cyclic` clip is a loop whose last frame repeats the pose of the first; it may travel and
     turn, and the smoothed track continues across the seam.
@@ -133,7 +133,7 @@ def smooth_track(
 
 
 def _measure_steadiness(track: GroundTrack, fps: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return how much each frame (F,) moves, and how much it moves without a sharp turn, 0 to 1."""
+    """Return shares (F,) from 0 to 1 of moving, and of moving without a sharp turn."""
     if track.frame_count < 2:
         return np.zeros(track.frame_count), np.zeros(track.frame_count)
     speed = np.linalg.norm(np.gradient(track.positions, 1.0 / fps, axis=0), axis=1)
@@ -148,7 +148,7 @@ def _measure_steadiness(track: GroundTrack, fps: float) -> tuple[np.ndarray, np.
 def _filter_track(
     track: GroundTrack, settings: SimulationBoneSettings, position_window: int, yaw_window: int
 ) -> GroundTrack:
-    """Smooth a track with windows in frames; what is nearer to its ends is unreliable."""
+    """Smooth a track with windows in frames; frames nearer to its ends are unreliable."""
     positions = apply_savitzky_golay(track.positions, position_window, settings.position_order)
     yaw = apply_savitzky_golay(track.yaw, yaw_window, settings.direction_order)
     if settings.heading == "direction":
@@ -168,8 +168,8 @@ def compute_raw_track(
 ) -> GroundTrack:
     """Return the path before smoothing: the spine bone on the ground and the hips' heading.
 
-    If the settings' `source` is "hips", the hips are on that path; if it is "root", it is that of
-    the root bone, as for `find_track`.
+    If the settings' `source` is "hips", it is the hips' path; if "root", the root bone's, as for
+    `find_track`.
     """
     if source == "root":
         return _compute_root_track(clip, hips, forward, root)
@@ -250,7 +250,7 @@ def _extend_by_reflection(track: GroundTrack, margin: int) -> GroundTrack:
 
 
 def _extend_loop(track: GroundTrack, margin: int) -> GroundTrack:
-    """Extend a loop by `margin` frames at both ends: each round goes on as the last one ended.
+    """Extend a loop by `margin` frames at both ends: each round goes on from the last one's end.
 
     With the ground as the complex plane, one round is z -> turn * (z - start) + end. The starts of
     the rounds are then a geometric series, summed in a form that is exact for small turns too.

@@ -1,4 +1,4 @@
-"""What a performer is asked to do: intents, scripts, settings, labels, and where it starts."""
+"""Requests to a performer: intents, scripts, settings, labels, and the start."""
 
 from typing import TYPE_CHECKING
 

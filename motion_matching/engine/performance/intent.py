@@ -1,4 +1,4 @@
-"""What a performer is asked to do at one tick, independent of any device."""
+"""Describe the request to a performer at one tick, independent of any device."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Labels: frames of some tags bring their own displacement, blended over a stated time.
+"""Define labels: frames of some tags bring their own displacement, blended over a stated time.
 
 Source: article 002, Be Creative: designers label regions of the animation data with the exact
 displacement that they want.
@@ -39,7 +39,7 @@ _EXAMPLE = '{"tags": ["start"], "settings": {"clamp_distance": 0.3}}'
 class DisplacementLabel:
     """The displacement of frames that carry one of some tags: settings in place of the performer's.
 
-    `settings` are some of `LABELLED` by name; those it does not name stay the performer's own.
+    `settings` are some of `LABELLED` by name; all others stay the performer's own.
     """
 
     tags: tuple[str, ...]
@@ -74,13 +74,13 @@ def check_labels(settings: PerformerSettings) -> None:
 def find_unknown_tags(
     labels: Iterable[DisplacementLabel], known: Collection[str]
 ) -> tuple[str, ...]:
-    """Return the tags of labels that are not among those that are known."""
+    """Return the tags of labels that are not known."""
     used = dict.fromkeys(tag for label in labels for tag in label.tags)
     return tuple(tag for tag in used if tag not in known)
 
 
 def labels_from_data(data: Any, settings: PerformerSettings) -> tuple[DisplacementLabel, ...]:
-    """Return labels of JSON data, or for 'ready' those made from settings. SettingsError."""
+    """Return labels of JSON data, or for 'ready' the built-in ones for settings. SettingsError."""
     if data == READY:
         return tuple(make_ready_label(name, settings) for name in READY_LABELS)
     if not isinstance(data, (list, tuple)):
@@ -107,7 +107,7 @@ def _label_from_data(entry: Any) -> DisplacementLabel:
 
 # ---------------------------------------------------------------- ready labels
 
-# by name: the tags that are proposed from motion, and what its numbers are times the performer's
+# by name: the tags proposed from motion, and factors of the performer's numbers
 READY_LABELS: Mapping[str, tuple[tuple[str, ...], Mapping[str, float]]] = MappingProxyType(
     {
         "plant_and_turn": (

@@ -1,4 +1,4 @@
-"""How scripts begin and end, and what tells a gait: numbers no user changes."""
+"""Tuned numbers for the ends of scripts and for classifying gaits; no user changes them."""
 
 from __future__ import annotations
 

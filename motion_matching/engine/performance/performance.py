@@ -1,4 +1,4 @@
-"""A recorded performance: start, settings, obstacles and the intent of every tick."""
+"""Record a performance: start, settings, obstacles and the intent of every tick."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _NO_REQUESTS: dict[str, Any] = {"jump_to": None, "push": None, "enter": None}  #
 HIGHEST_RATE, _LARGEST_MOVE = 1000, 10  # ticks per second, times the full speed
 FARTHEST, _LARGEST_BOX, LARGEST_ANGLE = 1e5, 1000.0, 1e5  # metres, metres, radians
 _BEFORE = MappingProxyType(
-    {  # what was done before there were these settings
+    {  # behaviour before these settings existed
         "idle": False,
         "breathing": 0.0,
         "catch_up": 0.0,
@@ -75,10 +75,10 @@ class Performance:
 
     `settings` are changes of a performer's defaults; `changes` are further ones by tick.
     `obstacles` and `walls` stand in the way and feet stand on the `floor`, if the performer is
-    given the `ground` of the performance. The floor is not saved to files. `method` names what the
-    take is to be made with; empty for motion matching. `terms` names the cost terms that it was
-    made with. With a `start`, it goes on from that pose in motion at the start position and
-    heading; else the character stands there.
+    given the `ground` of the performance. The floor is not saved to files. `method` names the
+    method for the take, empty for motion matching. `terms` names the cost terms that it was made
+    with. With a `start`, it goes on from that moving pose at the start position and heading; else
+    the character stands there.
     """
 
     name: str
@@ -305,11 +305,11 @@ def _performance_from_dict(data: Mapping[str, Any], name: str) -> Performance:
 
 
 def _read_settings(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return recorded settings; a setting newer than the recording keeps what was done before."""
+    """Return recorded settings; a setting newer than the recording keeps the old behaviour."""
     settings = dict(data)
     if {"velocity_halflife", "foot_lock"} <= data.keys():
         for name, before in _BEFORE.items():
-            settings.setdefault(name, before)  # behind what there is: saved texts stay the same
+            settings.setdefault(name, before)  # last, so that saved texts stay the same
     return settings
 
 
@@ -331,7 +331,7 @@ def wall_from_list(data: Any, where: str) -> Wall:
 
 
 def boxes_from_list(data: Any, where: str) -> tuple[Box, ...]:
-    """Return the boxes in JSON data. EntryError if there is another thing among them."""
+    """Return the boxes in JSON data. EntryError if an entry is no box."""
     boxes = []
     for number, entry in enumerate(expect_list(data, where), 1):
         box = f"box {number} of {where}"

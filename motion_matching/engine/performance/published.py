@@ -1,8 +1,8 @@
-"""As published: what each of the implemented articles plays, as one choice by name.
+"""Choose by name the presets that play an implemented article as published.
 
-A set names presets that exist: how the simulation bone is found, what frames are compared by, how
-feet are found and how the controller responds. `apart` says what of the article it leaves out.
-Panels, commands and scripts read this table; there is no numpy here.
+A set names existing presets: of the simulation bone, the features, the contacts and the controller.
+`apart` says what it leaves out of the article. Panels, commands and scripts read this table; there
+is no numpy here.
 
 Sources: the articles and talks themselves, as the manual's page of articles lists them.
 """
@@ -17,16 +17,16 @@ from typing import Any
 from ..errors import SettingsError
 from ..files import presets
 
-MATCHING, FIELD = "matching", "field"  # methods, as commands and scripts name them
+MATCHING, FIELD = "matching", "field"  # names of methods in commands and scripts
 
 
 @dataclass(frozen=True)
 class PublishedSet:
-    """What an article plays, by the names of presets.
+    """Setup of an article, by the names of presets.
 
-    `settings` are the controller's that its preset does not say. The field of a set whose method is
-    one is trained at `quality` and for `tags`; if these are given, a build proposes tags. `apart`
-    are clauses about what is not as there.
+    `settings` are the controller's that its preset lacks. If the method is a field, it is trained
+    at `quality` and for `tags`; if these are given, a build proposes tags. `apart` are clauses
+    about differences from the article.
     """
 
     name: str
@@ -49,7 +49,7 @@ class PublishedSet:
         return {**preset["settings"], **self.settings}
 
     def describe(self) -> str:
-        """Return in a sentence what the set chooses."""
+        """Describe the set in a sentence."""
         words = {
             "the features": self.features,
             "the simulation bone": self.simulation_bone,

@@ -66,7 +66,7 @@ def _steer_strafe_circle(t: float, speeds: Speeds) -> Steering:
 GAITS = {"walk": 0.0, "run": 1.0}
 
 
-Drawn = Iterator[tuple[Intent, float]]  # intents, and the seconds that each is held
+Drawn = Iterator[tuple[Intent, float]]  # intents, with the seconds that each is held
 
 
 def _draw_random(gait: str, speeds: Speeds, rng: np.random.Generator) -> Drawn:
@@ -105,7 +105,7 @@ class ScriptKind(NamedTuple):
     """A standard performance, with its words in the panel and the manual.
 
     It either steers by the time in seconds, or is drawn from a seed. `measure` returns the seconds
-    of movement after which it is whole.
+    of movement until it is complete.
     """
 
     label: str

@@ -1,4 +1,4 @@
-"""Settings of a performer: frozen, so that a recorded performance can say which ones made it."""
+"""Define the settings of a performer: frozen, so that a recorded performance can state them."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ _seconds = partial(describe, unit="s", soft_most=1.0)
 _metres = partial(describe, unit="m")
 _angle = partial(describe, unit="rad", soft_most=math.pi)
 _SPEED: dict[str, Any] = {"unit": "m/s", "most": LARGEST_SPEED, "soft_most": 8.0}
-BY_DATA = ("walk", "run", "turn_limit", "strafe")  # settings whose defaults the data tell
+BY_DATA = ("walk", "run", "turn_limit", "strafe")  # settings whose defaults come from the data
 _large_share = partial(describe, unit="share", most=LARGEST, soft_most=1.0)  # may be above 1
 
 
@@ -493,7 +493,7 @@ class PerformerSettings:
 
     @property
     def foot_support(self) -> float:
-        """What jumps cost that put a standing foot elsewhere, for each m² of people."""
+        """Cost of jumps that move a standing foot elsewhere, for each m² of people."""
         return self.support_weight if self.foot_lock else 0.0
 
     def with_changes(self, changes: Mapping[str, Any]) -> PerformerSettings:

@@ -1,7 +1,7 @@
-"""The pose that a character starts from, and how it moves there: a performance can go on from it.
+"""Describe the pose and the velocities from which a performance can go on.
 
-A start state is seen from the character, so it can be moved and turned by the start position and
-heading of the performance. It says itself which bones it is of, because performances are stored.
+A start state is in the character's frame, so the start position and heading of the performance can
+move and turn it. It names its bones, because performances are stored.
 """
 
 from __future__ import annotations
@@ -57,13 +57,12 @@ class MovingPose(NamedTuple):
 
 @dataclass(frozen=True)
 class StartState:
-    """Poses and velocities of named bones, of which bone 0 is the simulation bone.
+    """Poses and velocities of named bones; bone 0 is the simulation bone.
 
     For each bone `poses` holds seven numbers, position and rotation in its parent, and `velocities`
     six, linear and angular per second. Those of bone 0 are the velocity of the character in its own
-    axes. The `root` says what is known of it: it is 'carried', or only 'placed' and moves as in the
-    motion that it continues with, or it is 'free': it is chosen so that the hips lie to it as they
-    do in that motion.
+    axes. The `root` says what is known of it: it is 'carried'; or only 'placed', and moves like the
+    motion that continues it; or 'free', chosen so that the hips lie to it like in that motion.
     """
 
     bones: tuple[str, ...]
@@ -138,8 +137,8 @@ def build_start_state(
     """Return place and state of the second of three poses (3, 7, B), a tick apart.
 
     Bone 0 is the character in the world. Velocities are those of the ticks before and after, or of
-    the one of them in which anything moves: at an end of its motion a character moves on as it does
-    inside. One that moves faster than `fastest` (m/s) has leapt and counts as still.
+    the only one in which anything moves: at an end of its motion a character moves on like inside.
+    A character faster than `fastest` (m/s) has leapt and counts as still.
     """
     local = np.stack([_see_from_character(pose) for pose in poses])
     roots = np.stack([poses[:, 0, 0], poses[:, 1, 0], _get_yaw(poses)], axis=-1)
@@ -157,10 +156,10 @@ def build_start_state(
 def align_root(
     state: MovingPose, entered: MovingPose, parents: np.ndarray, hips: int
 ) -> tuple[GroundPlace, MovingPose]:
-    """Return where bone 0 has to be for the hips to lie to it as in the motion entered.
+    """Return the place of bone 0 at which the hips lie to it like in the entered motion.
 
-    The place is as seen from the bone 0 before; with it comes the state as seen from there. In the
-    world the body moves as before.
+    The place is in the frame of the bone 0 before. The state as seen from there is also returned;
+    in the world the body moves as before.
     """
     roots, poses = [], []
     for seconds in (0.0, NUMBERS.root_step):
@@ -182,7 +181,7 @@ def align_root(
 
 
 def compose_places(a: GroundPlace, b: GroundPlace) -> GroundPlace:
-    """Return the place on the ground that `b` is as seen from `a`."""
+    """Compose the places `a` and `b`, with `b` given in the frame of `a`."""
     x, y = rotate_xy(b[0], b[1], a[2])
     return a[0] + x, a[1] + y, a[2] + b[2]
 
@@ -223,7 +222,7 @@ def _find_bone(pose: np.ndarray, parents: np.ndarray, bone: int) -> tuple[np.nda
 
 
 def _get_place(pose: np.ndarray) -> GroundPlace:
-    """Return where bone 0 of a pose (7, B) is on the ground."""
+    """Return the place on the ground of a pose's (7, B) bone 0."""
     x, y = pose[:2, 0].tolist()
     return x, y, 2.0 * float(np.arctan2(pose[6, 0], pose[3, 0]))
 

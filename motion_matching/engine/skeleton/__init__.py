@@ -1,3 +1,3 @@
-"""Skeletons, and what the names of bones say."""
+"""Skeletons, and the meaning of bone names."""
 
 __all__ = ("bone_names", "skeleton")

@@ -1,11 +1,11 @@
-"""Read from the names of bones on which side a bone is. Namespaces and prefixes do not matter."""
+"""Detect a bone's side from its name. Namespaces and prefixes do not matter."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable
 
-# the roles that are given by hand, of characters with two legs
+# roles that are assigned by hand, for characters with two legs
 ROLES = (
     "root",
     "hips",
@@ -16,7 +16,7 @@ ROLES = (
 
 _SWAP = {"left": "right", "right": "left", "l": "r", "r": "l"}
 
-# a side as a separate word, in any case or camel case, or as a letter between separators
+# a side: a separate word in any case or camel case, or a letter between separators
 _CLEAR = re.compile(
     r"(?<![A-Za-z])(?:left|right|LEFT|RIGHT)(?![A-Za-z])"
     r"|(?<![A-Z])(?:Left|Right)(?![a-z])"
@@ -53,7 +53,7 @@ def swap_sides(text: str) -> str:
 
 
 def _find_side_marker(name: str, names: Collection[str]) -> re.Match[str] | None:
-    """Find where a name gives its side: of several places the last, as in Rigify's 'r_toe.L'."""
+    """Find the side marker in a name: the last one of several, as in Rigify's 'r_toe.L'."""
     if clear := list(_CLEAR.finditer(name)):
         return clear[-1] if _AT_END.fullmatch(name, clear[-1].end()) else clear[0]
     matches = (pattern.search(name) for pattern in _VAGUE)
@@ -97,7 +97,7 @@ def split_words(name: str) -> list[str]:
 def make_unique_names(names: Iterable[str], notes: list[str] | None = None) -> tuple[str, ...]:
     """Return the names with '.001' and so on added to repeated ones, each with one of `notes`."""
     result: dict[str, None] = {}
-    numbers: dict[str, int] = {}  # the last one that was given to each name
+    numbers: dict[str, int] = {}  # the last number given to each name
     for name in names:
         new, number = name, numbers.get(name, 0)
         while new in result:

@@ -1,4 +1,4 @@
-"""The bones of a character: names, hierarchy and rest pose."""
+"""Bones of a character: names, hierarchy and rest pose."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bake the feet of a take: plant them in contacts, found or edited, knowing what comes next."""
+"""Bake the feet of a take: plant them in contacts, found or edited, with the whole take known."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def find_contact_ranges(take: Take, database: Database) -> list[ContactRange]:
 
 
 def _leave_out_steps(take: Take, database: Database, toes: np.ndarray) -> np.ndarray:
-    """Return contacts (T, L) that go on over short steps of a character that stands.
+    """Return contacts (T, L) that go on over the short steps of a standing character.
 
-    Live, a foot steps into place, but a bake knows in advance where it will stand.
+    Live, a foot steps into place; a bake knows in advance where it will stand.
     """
     result, around = take.contacts.copy(), round(NUMBERS.step_around * take.fps)
     stands = np.asarray(database.contacts)[take.frames]
@@ -75,10 +75,10 @@ def bake_feet(
     ranges: Sequence[ContactRange] | None = None,
     left_out: Collection[str] = (),
 ) -> Take:
-    """Plant the feet of a take in `ranges`, by default those found, not as they were locked.
+    """Plant the feet of a take in `ranges`, by default the found ones, ignoring the live lock.
 
-    In other ranges than those found no foot gives way: there an animator wants it to stand. Tasks
-    and limits whose names are `left_out` do not count.
+    In ranges that differ from the found ones no foot gives way, because an animator wants it to
+    stand there. Tasks and limits named in `left_out` do not count.
     """
     if (size := sizes.find_size(database)) != 1.0:
         small = None if ranges is None else sizes.scale_ranges(ranges, 1.0 / size)
@@ -143,12 +143,12 @@ def place_feet(
 
 
 def free_feet(take: Take) -> Take:
-    """Return a take with its feet as the motion has them."""
+    """Return a take with the motion's own feet."""
     return replace(take, poses=take.unlocked_poses, locked=np.zeros_like(take.contacts))
 
 
 def measure_toe_motion(take: Take, database: Database) -> ToeMotion:
-    """Return what the toes do in the frames played, before blending, turned as the take faces."""
+    """Return the toes' motion in the frames played, before blending, turned with the take."""
     frames = take.frames.astype(np.int64)
     # the last frame of a range repeats the step before
     start = np.minimum(frames, database.stops[database.range_of_frame[frames]] - 2)
@@ -158,7 +158,7 @@ def measure_toe_motion(take: Take, database: Database) -> ToeMotion:
     heights = _find_played_heights(take, database)
     stand = _find_standing_toes(take, database)[..., :2]
     pitches = _smooth_jumps(_find_played_pitches(take, database), take)
-    # in the air, in a pose that is held and at a walk, a foot pitches as it is blended
+    # in the air, in a held pose and at a walk, a foot keeps its blended pitch
     moves = np.linalg.norm(np.gradient(take.character[:, :2], 1.0 / take.fps, axis=0), axis=-1)
     pitches[~np.asarray(database.contacts)[frames] | (moves > NUMBERS.heel_speed)[:, None]] = np.inf
     sides = _smooth_jumps(_find_played_sides(take, database), take)
@@ -177,7 +177,7 @@ def _list_played_poses(take: Take, database: Database) -> np.ndarray:
 
 
 def _find_played_pitches(take: Take, database: Database) -> np.ndarray:
-    """Return by which angles (T, L) heels are up in the frames played."""
+    """Return the angles (T, L) of heels in the frames played."""
     legs, poses = database.derive(measure_character_legs), _list_played_poses(take, database)
     return np.column_stack([measure_pitches(leg, database.skeleton, poses) for leg in legs])
 
@@ -200,16 +200,16 @@ def _find_played_heights(take: Take, database: Database) -> np.ndarray:
 
 
 def _find_standing_toes(take: Take, database: Database) -> np.ndarray:
-    """Return toes (T, L, 3) halfway between where the motion has them and where they were locked.
+    """Return toes (T, L, 3) halfway between their motion and their locked places.
 
-    A live lock plants a toe where its step ends, from where the motion then drags it away.
+    A live lock plants a toe where its step ends, but the motion then drags it away from there.
     """
     free, locked = (compute_toe_positions(p, database) for p in (take.unlocked_poses, take.poses))
     return 0.5 * (free + locked)
 
 
 def _smooth_jumps(heights: np.ndarray, take: Take) -> np.ndarray:
-    """Smooth heights (T, L) of toes after jumps, as inertialization smooths poses."""
+    """Smooth heights (T, L) of toes after jumps, like inertialization smooths poses."""
     shape, time = choose_fade(take.performer_settings)
     fading = shape.compute_share(time, np.arange(take.frame_count)[:, None] / take.fps)
     fading = fading[: np.flatnonzero(np.abs(fading) > NUMBERS.faded).max(initial=-1) + 1]

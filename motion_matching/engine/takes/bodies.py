@@ -1,4 +1,4 @@
-"""World motion of a body, and what counts of its frames."""
+"""Compute a body's motion in the world, and which of its frames count."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class BodyMotion:
 
     @cached_property
     def knee_rates(self) -> np.ndarray:
-        """How fast (F, L) knees bend or stretch in rad/s, since the frame before."""
+        """Speeds (F, L) at which knees bend or stretch, in rad/s, since the frame before."""
         upper, lower = np.moveaxis(np.diff(self.legs[:, :, :3], axis=2), 2, 0)
         sine = np.linalg.norm(np.cross(upper, lower), axis=-1)
         bend = np.arctan2(sine, np.sum(upper * lower, axis=-1))
@@ -57,7 +57,7 @@ class BodyMotion:
 
     @cached_property
     def crossings(self) -> np.ndarray:
-        """How far (F,) in metres the ankles of the first two legs passed each other sideways."""
+        """Metres (F,) by which the ankles of the first two legs passed each other sideways."""
         if self.legs.shape[1] < 2:
             return np.zeros(len(self.legs))
         hips, ankles = (self.legs[:, 0, at, :2] - self.legs[:, 1, at, :2] for at in (0, 2))
@@ -78,7 +78,7 @@ class BodyMotion:
 
 @dataclass(frozen=True)
 class Frames:
-    """What counts in F frames of any clips, in any order.
+    """Measures of F frames of any clips, in any order.
 
     - of L toes (F, L): `toe_speeds` in m/s, `toe_heights` above their floor, and `contacts`
     - `knee_rates` (F, L) in rad/s and `crossings` (F,) in metres, as of a body

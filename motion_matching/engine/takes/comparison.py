@@ -1,4 +1,4 @@
-"""The measures by which takes are compared: rows of a table, each with its unit."""
+"""Compare takes by measures: rows of a table, each with its unit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 
 class Measure(NamedTuple):
-    """A row: its label with the unit, its name in a report, and how it is written."""
+    """A row: its label with the unit, its name in a report, and its format."""
 
     label: str
     name: str
@@ -36,7 +36,7 @@ MEASURES = (
 
 
 def write_table(names: Sequence[str], takes: Sequence[dict[str, Any]]) -> str:
-    """Return a table of the measures of takes, a column each, without rows that none knows."""
+    """Return a table of the measures of takes, a column each, without rows that are all unknown."""
     rows = [["", *names]]
     rows += [[each.label, *map(each.format_in, takes)] for each in MEASURES]
     rows = [row for row in rows if any(row[1:])]

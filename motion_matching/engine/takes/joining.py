@@ -1,4 +1,4 @@
-"""Takes of several recordings: each goes on from the take before, and the rest goes on from it."""
+"""Join several recordings to one take: each goes on from the take before it."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from .numbers import NUMBERS
 
 
 def splice(base: Take, tick: int, part: Take, database: Database, lead_back: float = 0.0) -> Take:
-    """Return a take with a part over it from a tick on; what follows the part goes on from it.
+    """Return a take with a part in place of its ticks from one on; the rest goes on from the part.
 
-    A part that begins after the end of the take just lies behind it.
+    A part that begins after the end of the take is just appended.
     """
     joined, end = join([(0, base), (tick, part)]), tick + part.frame_count
     if tick > base.frame_count:
@@ -51,7 +51,7 @@ def splice(base: Take, tick: int, part: Take, database: Database, lead_back: flo
 
 
 def continue_from(base: Take, tick: int, performed: Performance) -> Performance:
-    """Return a performance that starts where a take is before a tick, if that is elsewhere now."""
+    """Return a performance whose start is the take's state before a tick, if that has changed."""
     start = performed.start
     if start is None or not 0 < tick <= base.frame_count:
         return performed
@@ -80,7 +80,7 @@ def _place_joints(pose: np.ndarray, place: tuple[float, float, float], take: Tak
 
 
 def _move_paths(take: Take, poses: np.ndarray, start: int) -> dict[str, np.ndarray]:
-    """Return all paths of a take from a tick on as the character goes in poses (T, 7, B)."""
+    """Return all paths of a take, moved from a tick on with the character of poses (T, 7, B)."""
     now = poses[start:, :, 0].astype(np.float64)
     places = np.column_stack([now[:, :2], 2.0 * np.arctan2(now[:, 6], now[:, 3])])
     old = take.character[start:]

@@ -1,6 +1,6 @@
-"""Physical measures of motion: the same for a take and for the clips it was made from.
+"""Measure motion physically, in the same way for a take and for its source clips.
 
-The body is measured from a clip, as read back from a file. Goals and frames come from the take.
+The body is measured from a clip, read back from a file. Goals and frames come from the take.
 The four measures of foot skate are those of the benchmark of NVIDIA's Kimodo, with toes alone.
 """
 
@@ -80,11 +80,11 @@ def measure_frames(frames: Frames) -> dict[str, float]:
 
 
 def measure_slips(frames: Frames, fps: float) -> dict[str, float]:
-    """Count the toes that slip while they stand, as an eye would: in contact and below 5 cm.
+    """Count visible slips of standing toes: in contact and below 5 cm.
 
     A slip is faster than 0.2 m/s for 0.1 s, or goes 5 cm or more before the toe is lifted.
 
-    - `slips_per_minute`: how many there are
+    - `slips_per_minute`: their number
     - `slip_way` in metres: how far a toe goes on average while it stands and slips, 0 without any
     """
     stands = frames.contacts & (frames.toe_heights < NUMBERS.skate_height)
@@ -102,7 +102,7 @@ def measure_slips(frames: Frames, fps: float) -> dict[str, float]:
 def _measure_slipping(
     speeds: np.ndarray, stands: np.ndarray, begins: np.ndarray, fps: float
 ) -> np.ndarray:
-    """Return how far (K,) a toe goes in each of its stands in which it slips."""
+    """Return how far (K,) a toe goes in each stand in which it slips."""
     runs = find_parts(stands, begins)
     way = np.append(0.0, np.cumsum(speeds)) / fps
     ways = way[runs[:, 1]] - way[runs[:, 0]]
@@ -117,7 +117,7 @@ def measure_pops(accelerations: np.ndarray, most: float, fps: float) -> dict[str
     """Find the moments at which a bone accelerates harder than 1.2 times the most.
 
     The most is that of the frames played, and at least that of a fall. `accelerations` (T,) are
-    the largest among the bones in m/s². Ticks after one another are one pop, told by its second.
+    the largest among the bones in m/s². Consecutive ticks are one pop, identified by its second.
     """
     starts = find_runs(accelerations > MARGINS.pop * max(most, MARGINS.fall))[:, 0]
     return {"pops": len(starts), "pop_seconds": [round(tick / fps, 3) for tick in starts.tolist()]}
@@ -190,9 +190,9 @@ def measure_response_times(
     """Return the seconds from each turn to nine tenths of the new full speed in the new direction.
 
     A turn is one by 90 degrees or more from one tick to the next. Direction and full speed are
-    those desired once that has settled, in the second half until the desire stops or goes
-    elsewhere: within the turn it is slower and bent, as speeds differ by direction. Infinite if
-    that comes first. The full speed is at most the `reachable` (T,).
+    the settled ones, from the second half of the time until the desire stops or goes elsewhere:
+    within the turn it is slower and bent, because speeds differ by direction. Infinite if that
+    time ends first. The full speed is at most the `reachable` (T,).
     """
     speed = np.linalg.norm(desired, axis=-1)
     moving = speed > AT_REST.speed

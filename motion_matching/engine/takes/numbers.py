@@ -1,4 +1,4 @@
-"""What bakes, measures and pruning count: numbers no user changes."""
+"""Tuned numbers for bakes, measures and pruning; no user changes them."""
 
 from __future__ import annotations
 

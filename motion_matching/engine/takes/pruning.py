@@ -1,7 +1,7 @@
-"""Find motion that a database can do without: hardly played, and like motion that stays.
+"""Find motion that a database can spare: rarely played, and similar to motion that stays.
 
-Pieces of the sources stay in the order of how often performances play them; what room is left goes
-to the pieces that are least like all that stays, so that motion nobody asked for yet remains, too.
+Pieces of the sources stay in the order of how often performances play them. The room left goes to
+the pieces that are least like the kept ones, so that motion not requested so far remains, too.
 
 Source: the Nucl.ai talk (article 004), in which a game uses a fifth of its poses.
 """
@@ -34,13 +34,13 @@ _BY_FRAME = ("poses", "velocities", "track", "contacts", "tags", "bias")
 
 @dataclass(frozen=True)
 class Pruning:
-    """What a database can do without.
+    """Frames that a database can spare, and their figures.
 
     - `spare` (N,): frames that may go
     - `kept`, `used`: shares of the playable frames that stay, and that performances played
     - `covered`: the share of the ticks of those performances whose frame stays
-    - `farthest`: how far a spare frame is at most from the nearest one that stays, as the square
-      root of a search's cost
+    - `farthest`: the largest distance of a spare frame from the nearest one that stays, as the
+      square root of a search's cost
     """
 
     spare: np.ndarray
@@ -62,7 +62,7 @@ class SpareRange(NamedTuple):
 def prepare_performances(
     database: Database, settings: PerformerSettings, seconds: float, seed: int
 ) -> list[Performance]:
-    """Return what a database is tried with: scripts of some seconds, walking and running."""
+    """Return performances to test a database: scripts of some seconds, walking and running."""
     gaits = ("walk",) if settings.run == settings.walk else ("walk", "run")
     return [
         takes.prepare_performance(database, settings, name, gait=gait, seconds=seconds, seed=seed)
@@ -91,7 +91,7 @@ def find_spare_frames(database: Database, played: np.ndarray, keep: float) -> Pr
     """Find the frames to leave out so that about a share `keep` of the playable ones stays.
 
     `played` (N,) counts how often each is played. A source and its mirror image stay or go
-    together. Loops stay, and so does what carries a tag that was set by hand. Raises SettingsError
+    together. Loops stay, and so do frames with a tag that was set by hand. Raises SettingsError
     for a share that is not between 0 and 1, and DatabaseError for a database of an earlier version.
     """
     if not 0.0 < keep < 1.0:
@@ -190,7 +190,7 @@ def _average(reports: Sequence[dict[str, Any]]) -> dict[str, float]:
 
 
 def list_ranges(database: Database, spare: np.ndarray) -> list[SpareRange]:
-    """Return where frames `spare` (N,) are in the clips, which mirror images and copies share."""
+    """Locate frames `spare` (N,) in the clips, which mirror images and copies share."""
     result = []
     for index, (start, stop, origin) in enumerate(
         zip(database.starts, database.stops, database.ranges, strict=True)
@@ -241,7 +241,7 @@ def _find_pieces(database: Database) -> list[np.ndarray]:
 
 
 def _find_protected(database: Database) -> np.ndarray:
-    """Return which frames (N,) stay in any case: loops, and those with tags set by hand."""
+    """Return the frames (N,) that always stay: loops, and frames with tags set by hand."""
     stays = np.zeros(database.frame_count, bool)
     for start, stop, origin in zip(database.starts, database.stops, database.ranges, strict=True):
         stays[start:stop] = origin.loop
@@ -255,7 +255,7 @@ def _find_protected(database: Database) -> np.ndarray:
 
 
 def _get_rows(database: Database) -> np.ndarray:
-    """Return the features (N, D) as a search compares them."""
+    """Return the features (N, D) in the form that a search compares."""
     return database.normalization.apply(database.features.T, database.schema.weights)
 
 

@@ -1,7 +1,7 @@
-"""How a character recovers from pushes: how soon it is back on its way, and how far it was moved.
+"""Measure how soon a character is back on its way after a push, and how far it was moved.
 
-It is back once its velocity has left the desired one by the most and is within a tenth of it again,
-or as near as it was in the second before the push: no gait is even.
+It is back once its velocity, after the largest deviation from the desired one, is within a tenth of
+it again, or as near as in the second before the push: no gait is even.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Recovery(NamedTuple):
 def measure_recoveries(take: Take) -> list[Recovery]:
     """Measure all pushes of a take while the character was on its way.
 
-    Those after which its way ended too soon are left out.
+    Pushes after which its way ended too soon are left out.
     """
     pushes = _find_pushes(take)
     places = take.character[:, :2].astype(np.float64)
@@ -86,7 +86,7 @@ def _find_pushes(take: Take) -> list[tuple[int, float]]:
 def _find_recovery(
     off: np.ndarray, tick: int, stop: int, near: float, fps: float
 ) -> tuple[float, int]:
-    """Return the seconds of a recovery, infinite if it is not over at `stop`, and its last tick.
+    """Return the seconds of a recovery, infinite if not over at `stop`, and its last tick.
 
     `off` (T,) is how far velocities are from the desired ones in m/s, and `near` is over.
     """

@@ -1,4 +1,4 @@
-"""Takes of creatures of any size as if they were people's, so that their feet are planted alike.
+"""Scale takes of creatures to the size of people, so that their feet are planted alike.
 
 A creature `size` times as large moves alike if its lengths are divided by that, and its times by
 the root of it.
@@ -23,14 +23,14 @@ from .numbers import NUMBERS
 
 
 def find_size(database: Database) -> float:
-    """Return how large the character is, compared with people: 1 for all of them."""
+    """Return the size of the character relative to people: 1 for all of them."""
     size = measure_size(database.skeleton, database.roles)
-    # as of a divided one, but for rounding
+    # like that of a divided one, but for rounding
     return 1.0 if abs(size - 1.0) < NUMBERS.same_size else size
 
 
 def find_slowness(database: Database) -> float:
-    """Return how much slower than people the character moves: 1 for all of them."""
+    """Return the factor by which the character is slower than people: 1 for all of them."""
     return math.sqrt(find_size(database))
 
 
@@ -69,7 +69,7 @@ def scale_ranges(ranges: Sequence[ContactRange], factor: float) -> list[ContactR
 
 
 def restore(baked: Take, take: Take, size: float) -> Take:
-    """Return a take with the poses of its divided one, and what that has locked."""
+    """Return a take with the poses and locks of its divided one."""
     return replace(take, poses=_multiply(baked.poses, size), locked=baked.locked)
 
 

@@ -1,4 +1,4 @@
-"""A take from start to end: settings for a database, the performance, the take, and its report."""
+"""Make a take from start to end: settings for a database, performance, take and report."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def prepare_performance(
 def request_tags(
     performance: Performance, tags: frozenset[str], database: Database, settings: PerformerSettings
 ) -> Performance:
-    """Add tags to what a performance requests. DatabaseError if no frame to enter has them all."""
+    """Add tags to a performance's requests. DatabaseError if no frame to enter has them all."""
     if problem := database.explain_missing_tags(tags, settings.end_guard):
         raise DatabaseError(problem)
     return performance.with_tags(tags)
@@ -109,7 +109,7 @@ def perform(
 ) -> Take:
     """Perform with a controller on the performance's ground, and return the take.
 
-    Its performance names the cost terms of this time.
+    Its performance names the cost terms that were used.
     """
     method = controller(database, settings)
     terms = method.terms if isinstance(method, MotionMatching) else ()
@@ -132,7 +132,7 @@ def report(
     """Measure a take, the frames that it plays and its sources: the report, as JSON data.
 
     The body is measured from the take's BVH, read back from `bvh_file` or from a temporary one.
-    `live` is the same take before its feet were baked; what its feet did is reported as well.
+    `live` is the same take before its feet were baked; its feet are reported as well.
     """
     if bvh_file is None:
         with make_temporary_folder() as folder:
@@ -194,7 +194,7 @@ def report_clip(
 
 
 def _add_toe_ends(clip: Clip, names: Mapping[str, str], database: Database) -> Clip:
-    """Add the bones at the ends of legs that the database has, where the clip has end sites."""
+    """Add the database's bones at the ends of legs, where the clip has end sites."""
     ends = {}
     for above, end in database.toe_ends.values():
         bone = clip.skeleton.index(names[database.skeleton.names[above]])
@@ -238,7 +238,7 @@ def list_used_clips(take: Take, database: Database) -> list[dict[str, Any]]:
 
 
 def explain_jumps(take: Take, database: Database) -> list[dict[str, Any]]:
-    """List every jump: its second and price, what playing on costs, and the best frames' costs.
+    """List every jump: its second and price, the cost of playing on, and the best frames' costs.
 
     `flips_if` is the least change of one weight with which the search would have done another of
     these; None if there is none, or if the price of jumps decides too.
@@ -294,12 +294,12 @@ def find_ticks_in_data(take: Take, database: Database) -> np.ndarray:
 
 
 def find_reachable_speeds(take: Take, database: Database) -> np.ndarray:
-    """Return how fast (T,) in m/s the data goes in the desired direction, facing as desired.
+    """Return the data's top speeds (T,) in m/s in the desired direction and facing.
 
-    A direction that it does not have is as fast as its fastest one.
+    A direction missing in the data gets the speed of its fastest one.
     """
     top, least = astuple(measure_top_speeds(database)), AT_REST.moving * database.pace
-    # what drifts slowly does not go that way, however many frames of it there are
+    # slow drifting is no motion in that direction, however many frames have it
     forward, side, back = (speed if speed >= least else max(top) or np.inf for speed in top)
     velocity = planar.rotate(take.desired_velocity, -take.desired_yaw)
     left, behind = (velocity / np.maximum(np.linalg.norm(velocity, axis=1), 1e-9)[:, None]).T
@@ -308,13 +308,13 @@ def find_reachable_speeds(take: Take, database: Database) -> np.ndarray:
 
 
 def measure_played(take: Take, database: Database) -> dict[str, float]:
-    """Measure the database frames that a take plays, as the take itself is measured."""
+    """Measure the database frames that a take plays, in the same way as the take."""
     frames = find_played_frames(take, database)
     return metrics.measure_frames(frames) | metrics.measure_slips(frames, take.fps)
 
 
 def find_played_frames(take: Take, database: Database) -> Frames:
-    """Return the database frames that a take plays as they move there, each clip over its floor."""
+    """Return the database frames that a take plays, as in the data, each clip over its floor."""
     played = database.range_of_frame[take.frames]
     clips: dict[tuple[str, bool], list[int]] = {}
     for r, origin in enumerate(database.ranges):
@@ -353,7 +353,7 @@ def write_report(data: dict[str, Any], path: Path | str) -> None:
 
 
 def _summarize_prices(take: dict[str, Any]) -> list[str]:
-    """Return the line about what jumps cost, if there are any."""
+    """Return the line about the prices of jumps, if there are any."""
     if take["jump_price_mean"] is None:
         return []
     mean, usual, most = (

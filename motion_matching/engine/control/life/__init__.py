@@ -1,3 +1,3 @@
-"""What a character does by itself: it breathes and looks about."""
+"""Add life to a character: it breathes, idles and looks about."""
 
 __all__ = ("breathing", "idling", "looking")

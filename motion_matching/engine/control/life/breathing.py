@@ -1,9 +1,9 @@
 """Breathe and shift the weight while a stance is held, so that a body which no data moves is alive.
 
-A layer on the pose that is played, as a look is. Hips, chest and head move by some millimetres
-along waves that never repeat; legs bend so that their feet stay exactly where the pose has them.
-Feet that are planted elsewhere draw the hips down: a leg that is nearly straight would not get
-there otherwise, as it gives way softly, and its foot would rise and sink with each breath.
+A layer on the played pose, like a look. Hips, chest and head move by some millimetres along waves
+that never repeat; legs bend so that their feet stay exactly where the pose has them. Feet planted
+elsewhere draw the hips down: a nearly straight leg gives way softly, so it would not reach its
+plant, and its foot would rise and sink with each breath.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NEVER: Quaternion = (1.0, 0.0, 0.0, 0.0)
 
 
 class _Wave:
-    """A value that swings between 0 and 1, in times and to heights of its own each time."""
+    """A value that swings between 0 and 1, with a new time and height for each swing."""
 
     def __init__(self, rng: np.random.Generator, least: float, most: float) -> None:
         self._rng, self._half = rng, (0.5 * least, 0.5 * most)
@@ -76,10 +76,10 @@ class Breathing:
         buffer: float,
         dt: float,
     ) -> None:
-        """Move a pose (7, B), which is held or not any more, by an amount, 1 being usual.
+        """Move a pose (7, B), held or just released, by an amount; 1 is usual.
 
-        Where it is held, `plants` (L,) are the places in the world at which toes are planted, None
-        for those that are not. Legs stay `buffer` metres short of straight.
+        Where it is held, `plants` (L,) are the world positions of planted toes, None for free ones.
+        Legs stay `buffer` metres short of straight.
         """
         goal = 0.0 if plants is None else amount
         if plants is None and max(self._share, self._drop) < NUMBERS.unseen_share:
@@ -102,12 +102,12 @@ class Breathing:
             self.spare[k] = max(_measure_reach(leg, joints) - bent, 0.0)
 
     def _compute_leg(self, pose: np.ndarray, leg: LegGeometry) -> list[Joint]:
-        """Return the joints of a leg's chain as the character sees them, each after its parent."""
+        """Return the joints of a leg's chain in the character's frame, each after its parent."""
         bones = pose.take(leg.chain, axis=1).T.tolist()
         return compute_world_joints([0.0, 0.0, 0.0, *_NEVER], bones, range(len(bones)))
 
     def _compute_chain(self, pose: np.ndarray, bone: int) -> Quaternion:
-        """Return the rotation of a bone as the character sees it."""
+        """Return the rotation of a bone in the character's frame."""
         turn = _NEVER
         while bone > 0:
             w, x, y, z = pose[3:, bone].tolist()
@@ -115,7 +115,7 @@ class Breathing:
         return turn
 
     def _compute_trunk(self, pose: np.ndarray) -> list[Quaternion]:
-        """Return how the bones of the trunk are turned that are moved."""
+        """Return the rotations of the moved bones of the trunk."""
         return [self._compute_chain(pose, bone) for bone in self._trunk]
 
     def _move_hips(self, pose: np.ndarray, side: float, ahead: float, breath: float) -> None:
@@ -139,7 +139,7 @@ class Breathing:
         before: Sequence[list[Joint]],
         dt: float,
     ) -> None:
-        """Bring the hips down until no leg has to stretch further than it did `before`."""
+        """Lower the hips until no leg has to stretch further than it did `before`."""
         drop = 0.0
         for leg, joints, plant in zip(self._legs, before, plants, strict=False):
             if plant is not None:
@@ -157,7 +157,7 @@ class Breathing:
     def _turn_trunk(
         self, pose: np.ndarray, trunk: list[Quaternion], breath: float, twist: float
     ) -> None:
-        """Turn the chest with a breath, and what is above it less."""
+        """Turn the chest with a breath, and the bones above it less."""
         for bone, attitude, share in zip(
             self._trunk, trunk, (1.0, NUMBERS.head_share), strict=False
         ):
@@ -184,14 +184,14 @@ def _measure_reach(leg: LegGeometry, joints: Sequence[Joint]) -> float:
 
 
 def _localize(pose: np.ndarray, place: Vector) -> Vector:
-    """Return a place in the world as the character of a pose (7, B) sees it."""
+    """Return a place in the world, in the frame of a pose's (7, B) character."""
     x, y, z, w, *axis = pose[:, 0].tolist()
     a, b, c = axis
     return mul_vec((w, -a, -b, -c), (place[0] - x, place[1] - y, place[2] - z))
 
 
 def _find_ankle(leg: LegGeometry, joints: Sequence[Joint], plant: Vector) -> Vector:
-    """Return where an ankle is whose toe is planted, with the heel on the floor or above."""
+    """Return the ankle of a planted toe, with the heel on the floor or above."""
     (x, y, z), (tx, ty, tz) = joints[leg.foot + 1][0], joints[-1][0]
     up = max(z - tz, leg.foot_height - leg.toe_height)
     return plant[0] + x - tx, plant[1] + y - ty, plant[2] + up
@@ -200,7 +200,7 @@ def _find_ankle(leg: LegGeometry, joints: Sequence[Joint], plant: Vector) -> Vec
 def _hold_foot(
     pose: np.ndarray, leg: LegGeometry, before: list[Joint], now: list[Joint], buffer: float
 ) -> None:
-    """Bend a leg of a pose (7, B) so that its foot is where it was before."""
+    """Bend a leg of a pose (7, B) so that its foot stays in place."""
     (_, above_hip), (root, hip) = now[leg.thigh : leg.thigh + 2]
     (_, above_knee), knee = now[leg.shin : leg.shin + 2]
     (_, above_ankle), (ankle, _) = now[leg.foot : leg.foot + 2]

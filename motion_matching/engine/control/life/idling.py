@@ -1,6 +1,6 @@
-"""Idle while nothing is asked for: play the standing motion of the data on and on.
+"""Idle while nothing is requested: play the data's standing motion on and on.
 
-Both methods share this. It chooses frames; how these are shown is the method's business.
+Both methods share this. It only chooses frames; the method shows them.
 """
 
 from __future__ import annotations
@@ -23,12 +23,11 @@ if TYPE_CHECKING:
 class Idles(NamedTuple):
     """The R idles of a database: runs of frames in which the character simply stands.
 
-    Idle r has the frames `starts[r]` to `stops[r]` - 1. Of the E frames that may be entered,
-    `entries` (E,), `runs` (E,) are the idles, `seconds` (E,) how long they go on from there, and
-    `joints` (E, J, 3) where the bones 1 to J are, as the character sees them; `weights` (J,), 1 in
-    all, say how much each counts. `pace` is that of the creature, 1 for people. A performance
-    begins at the frame `start`, -1 if nothing says where. An idle that `leads_on` goes on into
-    motion, so that the data shows how the body sets off.
+    Idle r has the frames `starts[r]` to `stops[r]` - 1. E frames, `entries` (E,), may be entered:
+    `runs` (E,) are their idles, `seconds` (E,) the time left in these, and `joints` (E, J, 3) the
+    bones 1 to J in the character's frame, with `weights` (J,) that sum to 1. `pace` is that of the
+    creature, 1 for people. A performance begins at the frame `start`, -1 if unknown. If an idle
+    `leads_on` into motion, the data shows how the body sets off.
 
     Without idles, the entries are the poses that are the best stances, best first: one is held.
     """
@@ -46,7 +45,7 @@ class Idles(NamedTuple):
 
     @property
     def holds(self) -> bool:
-        """Whether there is nothing but poses to hold."""
+        """Whether there are only poses to hold."""
         return not len(self.starts) and len(self.entries) > 0
 
 
@@ -72,7 +71,7 @@ class Idling:
         self.reset()
 
     def reset(self) -> None:
-        """Forget what was played."""
+        """Forget the motion played so far."""
         self._tick, self._frame, self._shown, self._is_requested = 0, -1, -1, False
         self._waited = 0
         self._joints.clear()
@@ -87,7 +86,7 @@ class Idling:
     def choose(self, goal: Goal, frame: int, root: np.ndarray, pose: np.ndarray) -> int:
         """Return the frame to play on from in this tick, or -1 if the method goes after its goal.
 
-        So far the method shows `frame` and a `pose` (7, B), and moves at `root` (3,), as in Motion.
+        The method now shows `frame` and a `pose` (7, B), and moves at `root` (3,), as in `Motion`.
         """
         self._tick += 1
         if not (goal.rests if self._idles.holds else goal.stands):
@@ -105,7 +104,7 @@ class Idling:
         return self._go_on(frame if self._frame < 0 else self._frame, pose, goal.tags)
 
     def _may_begin(self, goal: Goal, root: np.ndarray, pose: np.ndarray) -> bool:
-        """Return whether the motion played has come to rest, and nothing else has to end first."""
+        """Return whether the motion played has come to rest, and nothing else must end first."""
         if goal.fading or self._is_requested or not len(self._idles.starts):
             return False
         self._waited += 1
@@ -165,7 +164,7 @@ class Idling:
         """Return the best frame to enter from a pose, -1 if there is none.
 
         It is like the pose, goes on for long, and belongs to an idle not played within a minute.
-        Where all were, those played longest ago are better.
+        If all were played, the ones played longest ago are better.
         """
         idles = self._idles
         able = np.ones(len(idles.entries), bool)
@@ -189,7 +188,7 @@ class Idling:
         return np.asarray(np.einsum("ejc,ejc,j->e", away, away, self._idles.weights))
 
     def _compute_joints(self, pose: np.ndarray) -> np.ndarray:
-        """Return where the bones (J, 3) of a pose are, as the character sees them."""
+        """Return the joints (J, 3) of a pose in the character's frame."""
         local = pose[None].copy()
         local[..., 0] = [0, 0, 0, 1, 0, 0, 0]
         return quat.compute_world(local, self._parents)[1][0, 1:].astype(np.float32)

@@ -1,7 +1,7 @@
-"""Look where the character is asked to go, or at a point, ahead of the body.
+"""Turn the head toward the requested direction, or a point, ahead of the body.
 
-A layer on the pose that is played: head and neck, and the spine by a share, turn on top of what the
-motion does. The played motion itself, its feet and its root stay as they are.
+A layer on the played pose: head and neck, and the spine by a share, turn on top of the motion. The
+motion itself, its feet and its root stay unchanged.
 
 Source: article 002, which names looking ahead as the cheapest way to seem responsive.
 """
@@ -24,8 +24,8 @@ from ...performance.settings import PerformerSettings
 from ...skeleton.skeleton import Skeleton
 from .numbers import NUMBERS
 
-# of the halflife of a follower that its spring has: three equal rates y make half of a step by the
-# time of 2.674 / y, and the rate of a spring is 2 ln 2 / halflife
+# share of a follower's halflife for its spring: three equal rates y make half of a step after
+# 2.674 / y, and the rate of a spring is 2 ln 2 / halflife
 _PART = 2.0 * math.log(2.0) / 2.674
 
 
@@ -54,8 +54,8 @@ class Gaze:
 def measure_gaze(skeleton: Skeleton, roles: Roles, poses: np.ndarray) -> Gaze | None:
     """Find what turns for a look, from poses (F, 7, B) whose bone 0 is the simulation bone.
 
-    None for a character without a known head, with one that faces anywhere, or with nothing that
-    could turn but bones which carry legs.
+    None for a character whose head is unknown or faces in all directions, or whose only bones that
+    could turn carry legs.
     """
     if roles.head is None:
         return None
@@ -79,7 +79,7 @@ def measure_gaze(skeleton: Skeleton, roles: Roles, poses: np.ndarray) -> Gaze | 
 
 
 def _find_front(rotations: np.ndarray) -> Vector | None:
-    """Return what points ahead, level on average, in the frame of a bone with rotations (F, 4)."""
+    """Return the average level direction ahead, in the frame of a bone with rotations (F, 4)."""
     ahead, up = (
         quat.inv_mul_vec(rotations, np.array(axis)).mean(axis=0)
         for axis in ([0.0, -1.0, 0.0], [0.0, 0.0, 1.0])
@@ -92,12 +92,12 @@ def _find_front(rotations: np.ndarray) -> Vector | None:
 
 
 def _accumulate(turns: list[bool]) -> tuple[float, ...]:
-    """Return the share of a turn that has been made at each bone, if all that turn do so alike."""
+    """Return the share of a turn made at each bone, if all turning bones turn alike."""
     return tuple((np.cumsum(turns) / max(sum(turns), 1)).tolist())
 
 
 class Look:
-    """Turns the head of pose after pose, softly, for what a character looks at."""
+    """Turns the head softly, pose after pose, toward what a character looks at."""
 
     def __init__(self, gaze: Gaze | None) -> None:
         self._gaze = gaze
@@ -105,11 +105,11 @@ class Look:
         self.reset()
 
     def reset(self) -> None:
-        """Look as the motion does."""
+        """Look like the motion."""
         self._turn, self._tilt = _Follower(), _Follower()
 
     def is_needed(self, settings: PerformerSettings) -> bool:
-        """Return whether there is anything to turn, or something left of a look."""
+        """Return whether there is anything to turn, or to turn back."""
         return self._gaze is not None and (settings.look > 0.0 or self._is_turned)
 
     def apply(
@@ -161,7 +161,7 @@ class Look:
     def _follow(
         self, settings: PerformerSettings, turn: float, tilt: float, spine: float, dt: float
     ) -> None:
-        """Bring the turn and the tilt nearer to what they should be."""
+        """Bring the turn and the tilt nearer to their goals."""
         most = NUMBERS.beyond_limit * settings.look_limit / (1.0 - spine)
         time = settings.look_halflife
         self._turn.follow(settings.look * clamp(turn, most), time, dt)
@@ -173,8 +173,8 @@ class Look:
 class _Follower:
     """An angle that follows a goal without sudden changes of its acceleration.
 
-    A spring follows what damping has made of the goal; so a leap of the goal accelerates it half
-    as hard as with a spring alone that is as late.
+    A spring follows the damped goal. So a leap of the goal accelerates it half as hard as a spring
+    alone with the same delay.
     """
 
     def __init__(self) -> None:
@@ -182,7 +182,7 @@ class _Follower:
 
     @property
     def size(self) -> float:
-        """How far it is from resting at 0."""
+        """Distance from resting at 0."""
         return abs(self.value) + abs(self._rate) + abs(self._lagging)
 
     def follow(self, goal: float, halflife: float, dt: float) -> None:
@@ -216,9 +216,9 @@ def _turn_bones(
 
 
 def _read_direction(vector: Vector, yaw: float) -> tuple[float, float, float]:
-    """Return the heading of a direction from `yaw`, its elevation, and how much its heading means.
+    """Return the heading of a direction from `yaw`, its elevation, and a weight of the heading.
 
-    That is 1, and goes to 0 where the direction comes near the vertical.
+    The weight is 1, and goes to 0 where the direction comes near the vertical.
     """
     x, y, z = vector
     level = math.hypot(x, y)

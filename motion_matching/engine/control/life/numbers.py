@@ -1,4 +1,4 @@
-"""How a character breathes, idles and looks about: numbers no user changes."""
+"""Tuned numbers for breathing, idling and looking about; no user changes them."""
 
 from __future__ import annotations
 

@@ -1,3 +1,3 @@
-"""The feet of a tick: contacts lock toes, steps, landings, and one leg bent at a time."""
+"""Place the feet of a tick: locked toes, steps, landings, and one leg bent at a time."""
 
 __all__ = ("contact_lock", "feet_apart", "knee_limit", "sized_feet")

@@ -1,4 +1,4 @@
-"""Place one toe: where the data has it, or where it was planted as its contact began.
+"""Place one toe: where the data has it, or where it was planted when its contact began.
 
 Source: article 002, Sliding and Foot Locking. Three additions: a toe in the air is aimed at where
 the motion that is played lands it, and stands there at once; one whose landing is not known comes
@@ -21,11 +21,11 @@ from ..played_toes import PlayedToe
 from .landing import Flight, Place, find_landing, foresee
 
 _LEVEL = (0.0, 0.0)  # a lift that has ended
-_UNKNOWN = -1.0  # seconds until a landing that is not planned yet
+_UNKNOWN = -1.0  # seconds until a landing, while none is planned
 
 
 def _raise(lift: tuple[float, float], goal: float, dt: float) -> tuple[float, float]:
-    """Return height and speed of a lift a tick later, which ends at last."""
+    """Return height and speed of a lift a tick later, until it ends."""
     height, speed = spring(*lift, goal, NUMBERS.lift_halflife, dt)
     if not goal and -CLOSE < height < CLOSE and -CLOSE < speed < CLOSE:
         return _LEVEL
@@ -35,9 +35,9 @@ def _raise(lift: tuple[float, float], goal: float, dt: float) -> tuple[float, fl
 class ContactLock:
     """Places a toe where the data has it, or where it was planted; changes are inertialized.
 
-    A toe whose next landing is known is aimed at it as soon as it leaves the ground, or as a jump
-    enters another motion. One of a blend, whose frames change all the time, moves with it until its
-    landing is near.
+    A toe whose next landing is known is aimed at it once it leaves the ground, or a jump enters
+    another motion. The frames of a blend change all the time: there a toe moves with the blend
+    until its landing is near.
     """
 
     def __init__(self) -> None:
@@ -45,7 +45,7 @@ class ContactLock:
 
     def reset(self) -> None:
         self.locked = self._in_contact = self.is_held = False
-        # of the toe from the data or from its plant, and the velocity of it
+        # offset of the toe from the data or from its plant, and its velocity
         self.offset = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         self.plant: Vector = (0.0, 0.0, 0.0)
         self._data: Vector | None = None
@@ -59,7 +59,7 @@ class ContactLock:
     def start_from(
         self, toe: Vector, before: Vector, height: float, settings: PerformerSettings, dt: float
     ) -> None:
-        """Go on with a toe as it was a tick ago and is: planted if it hardly moves on the floor."""
+        """Go on with a toe from its last two places: planted if it hardly moves on the floor."""
         self.reset()
         self._data = before
         slow = math.hypot(toe[0] - before[0], toe[1] - before[1]) < AT_REST.toe * dt
@@ -78,8 +78,8 @@ class ContactLock:
     ) -> Vector:
         """Return the toe's position from that in the data; `height` is that of a planted toe.
 
-        A toe off the ground goes where it lands as it is `played`, and accelerates no harder than
-        the `hardest` in m/s² on its way.
+        An airborne toe goes to its landing in the `played` motion, and accelerates on its way by at
+        most `hardest` in m/s².
         """
         x, y, z = data
         before, offset = self._data or data, self.offset
@@ -160,7 +160,7 @@ class ContactLock:
         changes = (played.jumped or played.blends) and not (arrives and contact)
         if self._left < 0.0 or missed or (changes and not self._still_lands(played, radius)):
             self._left, self._commits = played.until, False
-            if played.stays:  # it stands where it is already, if that is worth it
+            if played.stays:  # it stands where it is, if that is good enough
                 aim = foresee(played.x, played.y, played)
                 left, place = find_landing(flight, aim, dt, radius, hardest)
                 if left < played.stays:
@@ -177,7 +177,7 @@ class ContactLock:
         return None if played.blends else self._follow(flight, aim, played, settings, dt)
 
     def _still_lands(self, played: PlayedToe, radius: float) -> bool:
-        """Return whether a toe that goes to its landing may do so in the motion that is entered."""
+        """Return whether a landing toe may still land so in the motion entered."""
         if played.stays:  # it stands already
             in_time, place = self._left < played.stays, (played.x, played.y)
         else:
@@ -191,7 +191,7 @@ class ContactLock:
         return math.hypot(self.plant[0] - x, self.plant[1] - y) <= radius
 
     def _commit(self, left: float, place: Place) -> None:
-        """Land at a place in so many seconds, whatever the body does until then."""
+        """Land at a place in some seconds, whatever the body does until then."""
         self._left, self._commits, self.plant = left, True, (*place, self.plant[2])
 
     def _follow(
@@ -202,7 +202,7 @@ class ContactLock:
         settings: PerformerSettings,
         dt: float,
     ) -> Flight:
-        """Return the flight a tick later of a toe that moves as it is played, but to its aim."""
+        """Return the flight, a tick later, of a toe that moves as played, but to its aim."""
         x, y = aim[0] + played.x - played.land_x, aim[1] + played.y - played.land_y
         vx, vy, halflife = played.vx, played.vy, settings.foot_halflife
         ox, ux = spring(flight.x - x + vx * dt, flight.vx - vx, 0.0, halflife, dt)
@@ -220,7 +220,7 @@ class ContactLock:
         return self.locked or (self._commits and self._left >= 0.0)
 
     def _is_too_far(self, x: float, y: float, settings: PerformerSettings) -> bool:
-        """Return whether the data has a planted toe so far away that it has to give way."""
+        """Return whether the data has a planted toe too far away for it to hold."""
         away = math.hypot(self.plant[0] - x, self.plant[1] - y)
         return away > settings.unlock_radius and not self.is_held
 
@@ -230,7 +230,7 @@ class ContactLock:
             self._data = (*self.plant[:2], self._data[2])
 
     def move_plant(self, x: float, y: float, z: float = 0.0) -> None:
-        """Plant a toe beside where it is planted, or lands: it comes to rest there."""
+        """Move the place at which a toe is planted, or lands: it comes to rest there."""
         px, py, pz = self.plant
         if not self.locked:
             self.plant = px + x, py + y, pz
@@ -266,5 +266,5 @@ def compute_lift_share(speed: Any) -> Any:
     share = (speed - NUMBERS.creeping_speed) / (NUMBERS.swinging_speed - NUMBERS.creeping_speed)
     if not isinstance(share, float):
         return smoothstep(share)
-    share = min(max(share, 0.0), 1.0)  # ten times as fast as an array for the single toes of a tick
+    share = min(max(share, 0.0), 1.0)  # ten times faster than arrays for the single toes of a tick
     return share * share * (3.0 - 2.0 * share)

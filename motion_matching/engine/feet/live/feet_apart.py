@@ -1,4 +1,4 @@
-"""Keep feet apart, and on their own side, as far as in the data.
+"""Keep feet as far apart, and on their own side, as in the data.
 
 Feet are lines from the ankle to the tip of the toe. A foot off the ground goes round another.
 """
@@ -32,7 +32,7 @@ Aside = tuple[float, float, float, float]  # x and y of a foot, and its velocity
 def measure_feet_apart(
     legs: Sequence[LegGeometry], positions: np.ndarray
 ) -> tuple[LegGeometry, ...]:
-    """Return legs with how near their feet come to each other, of places of bones (F, B, 3)."""
+    """Return legs with the closest approaches of their feet, from places of bones (F, B, 3)."""
     legs = [replace(leg, tip_share=_measure_tip_share(leg, positions)) for leg in legs]
     lines = [get_line(leg, positions) for leg in legs]
     result = []
@@ -69,7 +69,7 @@ def _measure_pair(
     hips: np.ndarray,
     size: float,
 ) -> tuple[float, float, float] | None:
-    """Return how near two feet come, as in `Beside`; None if that is free."""
+    """Return how near two feet come, as in `Beside`; None for an unconstrained pair."""
     width = np.linalg.norm(hips, axis=-1)
     distance = measure_distances(ankle_a, tip_a, ankle_b, tip_b)
     apart = float(np.percentile(distance, NUMBERS.usual_distance))
@@ -80,7 +80,7 @@ def _measure_pair(
     side, crossed = (
         float(np.percentile(sides, low)) for low in (NUMBERS.usual_distance, NUMBERS.crossed_share)
     )
-    # feet that change sides freely, as a hind leg's and a foreleg's do at a gallop, have none
+    # feet that change sides freely, like a hind and a foreleg's at a gallop, have none
     return None if side < -width.mean() else (apart, side, min(crossed, side))
 
 
@@ -124,18 +124,18 @@ class FeetApart:
         self.reset()
 
     def reset(self) -> None:
-        # how far aside each foot is, x and y, and how fast it moves there
+        # sideways offset of each foot, x and y, and its velocity
         self._asides = [(0.0, 0.0, 0.0, 0.0)] * self._count
         self._is_aside = False
         self._sides = [(0.0, 0.0)] * len(self._pairs)
         self._toes: list[Vector] = []
-        # seconds since feet were compared, and after which they are again
+        # seconds since feet were compared, and until the next comparison
         self._age = self._rest = 0.0
 
     def update(
         self, legs: Sequence[LegJoints], locks: Sequence[Plant], dt: float
     ) -> list[Aside] | None:
-        """Return how far aside feet go, x and y, and how fast; None if they go nowhere.
+        """Return the sideways offsets of feet, x and y, and their velocities; None if all are zero.
 
         `legs` are the joints of legs in the data. Locked feet stay where they are.
         """
@@ -156,7 +156,7 @@ class FeetApart:
             ax, ay, vx, vy = asides[k]
             if not (x or y or ax or ay):
                 continue
-            if locks[k].is_firm:  # as far as it stands from the data, or it would be let go
+            if locks[k].is_firm:  # it stays as far aside as it stands, or it would be released
                 asides[k], self._is_aside = (ax, ay, 0.0, 0.0), True
                 continue
             ax, vx = spring(ax, vx, x, NUMBERS.aside_halflife, dt)
@@ -212,7 +212,7 @@ class FeetApart:
             if push:
                 if pushes is None:
                     pushes = [(0.0, 0.0)] * len(legs)
-                # what stands, or goes straight to its place, does not go aside
+                # a foot that stands, or goes straight to its place, does not go aside
                 firm_a, firm_b = lock_a.is_firm, lock_b.is_firm
                 share = 0.5 if firm_a == firm_b else float(firm_b)
                 (ax, ay), (bx, by) = pushes[i], pushes[j]
@@ -224,7 +224,7 @@ class FeetApart:
     def find_room(
         self, k: int, legs: Sequence[LegJoints], locks: Sequence[Plant], turned: float
     ) -> tuple[float, float]:
-        """Return how far, x and y, a foot that lands has to land beside those that do or stand.
+        """Return how far, x and y, to move a landing clear of feet that land or stand.
 
         The body will have `turned` by an angle in radians until then.
         """

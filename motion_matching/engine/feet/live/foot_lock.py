@@ -89,7 +89,7 @@ class FootLock:
         self._shown: list[Vector] = []
         # where and on which floor each foot last stood
         self._left: list[Vector | None] = [None] * len(self._locks)
-        # the ground on each foot's way, and what is left of its changes, with the speed of that
+        # ground on each foot's way, and the fading rest of its changes with its speed
         self._lines: list[GroundLine | None] = [None] * len(self._locks)
         self._gaps = [(0.0, 0.0)] * len(self._locks)
 
@@ -98,7 +98,7 @@ class FootLock:
         # the lower of those under heel and toe, for each foot
         self._floors = [0.0] * len(self._locks)
         self._toe_floors = [0.0] * len(self._locks)
-        # how far below the floor the feet started, in metres; they come up from there
+        # metres below the floor at which the feet started; they come up from there
         self._sunk = [0.0] * len(self._locks)
         self._height: float | None = None
         self._body = (0.0, 0.0, 0.0)  # where it is, and the floor under it
@@ -144,16 +144,16 @@ class FootLock:
 
     @property
     def plants(self) -> list[Vector | None]:
-        """Where toes (L,) are planted in the world, None for those that are not."""
+        """World positions of planted toes (L,), None for free ones."""
         return [lock.plant if lock.locked else None for lock in self._locks]
 
     @property
     def shown(self) -> list[Vector]:
-        """Where toes (L,) were brought in the world a tick ago; empty if they were not."""
+        """World positions to which toes (L,) were brought a tick ago; empty if they were not."""
         return self._shown
 
     def allow_stretch(self, spare: Sequence[float]) -> None:
-        """Let legs (L,) stretch by so many metres before they give way, as a layer bent them."""
+        """Let legs (L,) stretch by some metres before they give way, because a layer bent them."""
         for lock, metres in zip(self._locks, spare, strict=True):
             lock.spare = metres
 
@@ -200,7 +200,7 @@ class FootLock:
         self._body = (x, y, compute_step_height(self._ground, x, y, (x, y, before)))
         lowest = min(planted) if planted else self._body[2]
         height = lowest if self._height is None else self._height
-        # by as much as a spring is behind what climbs steadily
+        # by the lag of a spring behind a steady climb
         lowest += climbs * settings.hips_halflife / math.log(2.0)
         height, self._climb = spring(height, self._climb, lowest, settings.hips_halflife, dt)
         self._height = height
@@ -275,7 +275,7 @@ class FootLock:
     def _measure_drift(
         self, root: Sequence[float], toes: PlayedToes | None, dt: float
     ) -> tuple[float, float, float]:
-        """Return how the character moves beside the motion that is played, in m/s and rad/s."""
+        """Return the character's drift from the played motion, in m/s and rad/s."""
         x, y, yaw = root[0], root[1], 2.0 * math.atan2(root[6], root[3])
         before, self._root = self._root, (x, y, yaw)
         self._turning = wrap(yaw - before[2]) / dt if before else 0.0
@@ -316,7 +316,7 @@ class FootLock:
         return self._rotation_indices
 
     def _leave_edge(self, k: int, joints: LegJoints) -> None:
-        """Let a foot land, or stand, beside the edge of a tread."""
+        """Let a foot land, or stand, clear of the edge of a tread."""
         lock = self._locks[k]
         x, y, _ = lock.plant
         (tx, ty, _), (ax, ay, _) = joints[-1][0], joints[-3][0]
@@ -364,7 +364,7 @@ class FootLock:
         shown = lock.plant[:2] if lock.locked else (x + ox, y + oy)
         floor = compute_step_height(ground, *shown, under)
         below = compute_step_height(ground, *lock.plant[:2], under) if lock.is_firm else floor
-        # a foot is as high above its ground as the data has it above level ground
+        # a foot's height above its ground is that of the data above level ground
         line, before = self._find_line(k, shown, floor, played), self._lines[k]
         here, gap = line.find_height(*shown), 0.0
         if before is not None:
@@ -379,7 +379,7 @@ class FootLock:
         ankle, own = joints[-3][0], joints[-1][0]
         ex, ey = ankle[0] - own[0], ankle[1] - own[1]
         floor = compute_step_height(ground, *target[:2], under)
-        # edges behind it and ahead are not below a foot, but on its way
+        # edges behind and ahead of a foot are on its way, not below it
         slope = measure_slope(ground, target[:2], (target[0] + ex, target[1] + ey))
         rise = slope * math.hypot(ex, ey)
         heel, tip = floor - rise, floor + rise

@@ -30,7 +30,7 @@ def _compute_fastest(bend: float, most: float, dt: float) -> float:
 
 
 class KneeLimit:
-    """Holds a knee back that would bend or stretch faster than in the data.
+    """Holds back a knee that would bend or stretch faster than in the data.
 
     Where the floor bends it, it accelerates no harder than the `hardest` motion that was played.
 
@@ -41,20 +41,20 @@ class KneeLimit:
     def __init__(self, leg: LegGeometry) -> None:
         self._rate = MARGINS.knee_rate * leg.knee_rate
         self._acceleration = leg.knee_acceleration
-        self.lean = 1.0  # metres that the leg is long for one that it reaches down
-        self.hardest = math.inf  # m/s² that a joint accelerates in the motion that has been played
+        self.lean = 1.0  # metres of leg length per metre of downward reach
+        self.hardest = math.inf  # largest acceleration in the played motion, in m/s²
         self._folded = leg.folded_length
         self.reset()
 
     def reset(self) -> None:
         # unknown at first: any comparison with these fails
         self._bend = self._speed = math.nan
-        # how far the floor is from the hip along the leg, and by how much that changes a tick
+        # distance of the floor from the hip along the leg, and its change per tick
         self._longest = self._fall = math.nan
 
     @property
     def state(self) -> tuple[float, float, float, float]:
-        """What it knows of the ticks before: bend and speed, and where the floor is."""
+        """Memory of earlier ticks: bend and speed, and the distance of the floor."""
         return self._bend, self._speed, self._longest, self._fall
 
     @state.setter
@@ -64,7 +64,7 @@ class KneeLimit:
     def start_from(
         self, reach: float, before: float, upper: float, lower: float, dt: float
     ) -> None:
-        """Go on with an ankle at a `reach` from the hip, and that was `before` a tick ago."""
+        """Go on with an ankle at a `reach` from the hip, which was `before` a tick ago."""
         self.reset()
         squares, double = upper * upper + lower * lower, 2.0 * upper * lower
         if double < _NO_LENGTH:
@@ -79,11 +79,11 @@ class KneeLimit:
     def limit_reach(
         self, reach: float, squares: float, double: float, room: float, dt: float
     ) -> float:
-        """Return how far from the hip the ankle gets that is to be `reach` away, in metres.
+        """Return the distance from the hip, in metres, of an ankle that should be `reach` away.
 
         `squares` and `double` are the sum of the squares of the lengths of upper and lower leg, and
-        twice their product. There is `room` below the foot; a leg that has none folds as fast as it
-        must, and one that is about to have none begins to fold before.
+        twice their product. With no `room` left below the foot the leg folds as fast as needed; it
+        starts folding shortly before.
         """
         cosine = (reach * reach - squares) / double
         goal = math.acos(1.0 if cosine > 1.0 else -1.0 if cosine < -1.0 else cosine)
@@ -108,8 +108,8 @@ class KneeLimit:
     ) -> float:
         """Return the least speed of a knee that can still be bent in time for the floor.
 
-        The floor comes nearer to the hip along the leg as steadily as it does now, unless it leapt,
-        as at a step.
+        The floor is assumed to approach the hip along the leg at its present rate, unless it leapt,
+        like at a step.
         """
         ahead, change = NUMBERS.floor_foreseen / dt, fall - self._fall
         if not longest + ahead * (fall + ahead * change) < reach:
@@ -137,7 +137,7 @@ class KneeLimit:
         least: float,
         dt: float,
     ) -> float:
-        """Return the reach of a knee that is held back, or bends at `least` so fast."""
+        """Return the reach of a knee that is held back, but bends at a speed of `least` or more."""
         before = self._bend
         if math.isnan(before):
             self._bend = goal
@@ -150,7 +150,7 @@ class KneeLimit:
             limited = min(limited, self._compute_folding(goal, before, squares, double, most, dt))
         bend = max(before + limited * dt, 0.0)
         if bend < goal:
-            # metres that a knee which is almost straight moves as it bends by a radian
+            # metres that an almost straight knee moves per radian of bend
             lever = 0.5 * double / math.sqrt(squares + double)
             fastest = min(rate, was + max(most, MARGINS.knee * self.hardest * dt / lever))
             bend = self._avoid_floor(bend, before + fastest * dt, reach + room, squares, double)

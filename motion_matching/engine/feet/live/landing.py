@@ -1,4 +1,4 @@
-"""Where and when a toe in the air lands: as near its aim as it gets in time without leaping."""
+"""Plan where and when an airborne toe lands: as near its aim as it gets without leaping."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Flight(NamedTuple):
 
 
 def foresee(x: float, y: float, toe: PlayedToe) -> Place:
-    """Return where a place on the ground of the motion will be, as the character drifts on."""
+    """Return where a place on the motion's ground will be if the character drifts on."""
     return x + NUMBERS.drift_seconds * toe.drift_x, y + NUMBERS.drift_seconds * toe.drift_y
 
 
@@ -41,9 +41,9 @@ def find_landing(
 ) -> tuple[float, Place]:
     """Return in how many seconds, `least` or more, a toe lands, and where.
 
-    It gets within a `radius` of its aim, and then as near as it can. It stops no harder than
-    `hardest` in m/s², and goes aside no harder: one with a velocity v comes to rest by itself after
-    v T / 3 in T seconds at 2 v / T, and 6 d / T² takes it farther by d.
+    It gets within a `radius` of its aim, and then as near as possible, braking and turning aside by
+    at most `hardest` in m/s²: at a velocity v it comes to rest by itself after v T / 3 in T seconds
+    at 2 v / T, and 6 d / T² takes it farther by d.
     """
     seconds = sooner = least
     for _ in range(NUMBERS.landings_tried):
@@ -83,7 +83,7 @@ def _find_most(hardest: float, seconds: float) -> float:
 
 
 def _approach(x: float, v: float, goal: float, left: float, dt: float) -> tuple[float, float]:
-    """Return place and velocity a tick later of what comes to rest at a goal, by a cubic."""
+    """Return place and velocity, a tick later, of a point that a cubic brings to rest at a goal."""
     if left <= dt:
         return goal, 0.0
     e, share = x - goal, dt / left

@@ -1,4 +1,4 @@
-"""Keep a foot from leaping: its joints accelerate no harder than the motion that was played."""
+"""Keep a foot from leaping: its joints accelerate no harder than the played motion."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _STILL = (0.0, 0.0, 0.0)
 
 
 class _LimitedPlace:
-    """What comes to where it is wanted, a little later if it would have to leap there.
+    """A place that reaches its goal a little later if it would have to leap there.
 
-    What is behind catches up no faster than it can brake.
+    When behind, it catches up no faster than it can brake.
     """
 
     def __init__(self) -> None:
@@ -23,14 +23,14 @@ class _LimitedPlace:
         self.goal: Vector = _STILL
 
     def find_step(self, goal: Vector, most: float) -> Vector:
-        """Return its step toward a goal, of which `most` more or less is made in a tick."""
+        """Return its step toward a goal, which changes by at most `most` per tick."""
         before, wanted = self.place, self.goal
         assert before is not None
         sx, sy, sz = goal[0] - before[0], goal[1] - before[1], goal[2] - before[2]
         if before is not wanted:
             ex, ey, ez = before[0] - wanted[0], before[1] - wanted[1], before[2] - wanted[2]
             behind = math.sqrt(ex * ex + ey * ey + ez * ez)
-            # a step shorter each tick, down to none, goes so far
+            # distance covered by steps that shrink each tick, down to none
             fastest = 0.5 * most * (math.sqrt(1.0 + 8.0 * behind / (most + 1e-12)) - 1.0)
             if behind > fastest:
                 kept = 1.0 - fastest / behind
@@ -49,7 +49,7 @@ class _LimitedPlace:
 
 
 class LeapLimit:
-    """Brings a foot to where it is wanted, a little later if its toe or ankle would leap there.
+    """Brings a foot to its target, a little later if its toe or ankle would leap there.
 
     A fading jump, a turn of the body and a landing foot are each no harder than the data, but may
     come together. The foot turns no harder, and moves as a whole.
@@ -62,7 +62,7 @@ class LeapLimit:
         """Forget how the foot moved."""
         self._toe, self._arm = _LimitedPlace(), _LimitedPlace()
         self._knee, self._knee_step = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-        self._way_on: Vector = _STILL  # of the toe, if it goes on as it did
+        self._way_on: Vector = _STILL  # of the toe, if it goes on unchanged
         self._lowest = (0.0, 0.0)
         self._ticks = 0
 
@@ -144,7 +144,7 @@ class LeapLimit:
         self._knee, self._knee_step = knee, (knee[0] - x, knee[1] - y, knee[2] - z)
 
     def go_on(self, arm: Vector) -> Vector:
-        """Return where an ankle beside the toe would come if the toe went on as a tick ago.
+        """Return the ankle's next place if the toe went on as a tick ago.
 
         It stays at or above the lowest heights.
         """
@@ -153,7 +153,7 @@ class LeapLimit:
         return x + arm[0], y + arm[1], z + arm[2]
 
     def settle(self, dx: float, dy: float, dz: float) -> None:
-        """Go on from where the foot is shown, which is elsewhere than it was brought."""
+        """Go on from the shown place of the foot, which differs from the one returned."""
         toes = self._toe
         if toes.place is not None:
             (x, y, z), (sx, sy, sz) = toes.place, toes.step

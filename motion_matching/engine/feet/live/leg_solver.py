@@ -1,4 +1,4 @@
-"""Bend one leg so that its toe comes where it is wanted, no harder than the motion that is played.
+"""Bend one leg so that its toe reaches its target, no harder than the played motion.
 
 Source: article 002, Sliding and Foot Locking.
 """
@@ -24,7 +24,7 @@ LegJoints = tuple[Joint, ...]
 
 
 class Tick(NamedTuple):
-    """What is the same for all legs in a tick of `dt` seconds.
+    """Values common to all legs in a tick of `dt` seconds.
 
     Legs stay `buffer` metres short of straight. The `hardest` that joints accelerate is in m/s²,
     and `most` is by how many metres their step changes in this tick.
@@ -39,7 +39,7 @@ class Tick(NamedTuple):
 class _Bent(NamedTuple):
     """World rotations of a leg about its hip and, before that, of the lower leg about the knee.
 
-    The leg is `short` by so many metres, and has its knee at a place.
+    The leg is too short by `short` metres, and has its knee at a place.
     """
 
     whole: Quaternion
@@ -49,7 +49,7 @@ class _Bent(NamedTuple):
 
 
 class LegSolver:
-    """Bends a leg; its foot moves as a whole, and no joint of it leaps."""
+    """Bends a leg; its foot moves as a whole, and none of its joints leaps."""
 
     def __init__(self, leg: LegGeometry, lock: ContactLock) -> None:
         self._leg, self._lock = leg, lock
@@ -113,7 +113,7 @@ class LegSolver:
     def _keep_heel_up(
         self, ankle: Vector, toe: Vector, target: Vector, floors: Vector
     ) -> tuple[Vector, Quaternion | None]:
-        """Return the way from a toe to its ankle, and by what the foot is pitched, if it is.
+        """Return the way from a toe to its ankle, and the foot's pitch rotation, if any.
 
         The foot keeps its attitude to the floor, but its heel is not pushed into it.
         """
@@ -135,7 +135,7 @@ class LegSolver:
     ) -> tuple[Vector, Vector, float]:
         """Return toe and arm of a leg that folds no further than in the data, and is long enough.
 
-        And by how many metres it may stretch freely.
+        Also return by how many metres it may stretch freely.
         """
         leg, lock = self._leg, self._lock
         (hip, _), knee, (ankle, _) = joints[1], joints[3], joints[5]
@@ -252,7 +252,7 @@ def _lengthen(hip: Vector, goal: Vector, further: float, room: float) -> Vector:
     x, y, z = goal[0] - hip[0], goal[1] - hip[1], goal[2] - hip[2]
     length, level = math.sqrt(x * x + y * y + z * z), math.hypot(x, y)
     height = z + max(z * further / (length + 1e-9), -room)
-    # what the floor takes of the length goes aside
+    # length that the floor takes goes aside
     share = math.sqrt(max((length + further) ** 2 - height * height, 0.0)) / (level + 1e-9)
     return hip[0] + x * share, hip[1] + y * share, hip[2] + height
 

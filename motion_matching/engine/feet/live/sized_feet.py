@@ -106,7 +106,7 @@ class SizedFootLock(FootLock):
 
 
 class SizedGround:
-    """A ground as a creature sees it that is `size` times as large as it thinks."""
+    """The ground for a creature `size` times larger than the foot lock assumes."""
 
     def __init__(self, ground: Ground, size: float) -> None:
         self._ground, self._size = ground, size

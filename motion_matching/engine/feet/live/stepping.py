@@ -1,4 +1,4 @@
-"""Steps of a character that stands: a toe that is planted elsewhere than it should be steps there.
+"""Step while a character stands: a toe planted in the wrong place steps to the right one.
 
 A foot comes down where the motion has it from the feet that are planted already, because a body
 that stands comes to be above its feet by itself. One foot steps at a time, and only while all
@@ -36,13 +36,12 @@ class Stepping:
         self._start: Vector = (0.0, 0.0, 0.0)
         self._stood = 0.0  # seconds
         self.is_active, self.offset = False, _NONE
-        # how far each foot comes down from where the motion has it, how fast that changes, and
-        # what it becomes
+        # distance of each foot's place from that in the motion, its speed, and its goal
         self._shifts: list[tuple[float, float, float, float]] = [(0.0, 0.0, 0.0, 0.0)] * self._count
         self._targets = [_NONE] * self._count
 
     def move(self) -> None:
-        """Stand no more, but end what was begun."""
+        """Stop standing, but finish a step that was begun."""
         if not self.is_active:
             return
         self._stood, self.offset, self._targets = 0.0, _NONE, [_NONE] * self._count
@@ -90,9 +89,9 @@ class Stepping:
         )
 
     def place(self, foot: int, toe: Vector, dt: float) -> Vector:
-        """Return where a toe is that the motion has elsewhere, a tick later.
+        """Return the place, a tick later, of a toe that the motion has elsewhere.
 
-        Once a toe that steps has come to its place, its step has ended.
+        A step ends once its toe has reached its place.
         """
         (sx, sy, ux, uy), (wx, wy) = self._shifts[foot], self._targets[foot]
         (sx, ux), (sy, uy) = (
@@ -131,9 +130,9 @@ def _average(offsets: Sequence[Offset | None], without: int = -1) -> Offset:
 
 
 def _find_farthest(offsets: Sequence[Offset | None], others: Sequence[Offset], far: float) -> int:
-    """Return the foot that is farthest from its place by the others, -1 if none is `far`.
+    """Return the foot farthest from its place relative to the others, -1 if none is `far`.
 
-    Of two feet, which are as far from each other, it is the one farther from its place by the body.
+    Two feet are equally far from each other: the one farther from its place by the body counts.
     """
     result, most = -1, 0.0
     for k, (each, other) in enumerate(zip(offsets, others, strict=True)):

@@ -1,4 +1,4 @@
-"""The feet of takes: tasks and limits of one problem, and the legs that its solution bends."""
+"""Plant the feet of takes: one problem of tasks and limits, whose solution bends the legs."""
 
 from .feet_plan import FeetPlan, ToeMotion
 from .heels import measure_pitches

@@ -1,4 +1,4 @@
-"""The feet of a take: what their motion does, and what they are to do."""
+"""Plan the feet of a take: their motion in the data, and their goals."""
 
 from __future__ import annotations
 
@@ -13,16 +13,15 @@ from ...legs.legs import LegGeometry
 from ..contact_ranges import ContactRange
 from .banded import Quantity
 
-_NO_LENGTH = 1e-3  # metres: a shorter foot has no attitude that could be told from its ankle
+_NO_LENGTH = 1e-3  # metres: the ankle of a shorter foot does not show its attitude
 
 
 class ToeMotion(NamedTuple):
     """The data's motion of toes: steps (T, L, 2) to the next frame, and heights (T, L).
 
     `jumped` (T,): ticks that do not continue the one before; their steps are of another motion.
-    `stand` (T, L, 2): where toes stand during contacts, if not where the motion has them. `pitches`
-    (T, L): by which angles heels are up at most. `sides` (T, L): how far ankles are on their own
-    side of those beside them.
+    `stand` (T, L, 2): places of toes during contacts, if not those of the motion. `pitches` (T, L):
+    largest angles of heels. `sides` (T, L): how far ankles are on their own side of the neighbours.
     """
 
     steps: np.ndarray
@@ -35,13 +34,13 @@ class ToeMotion(NamedTuple):
 
 @dataclass(frozen=True)
 class FeetPlan:
-    """What the feet of a take are to do.
+    """Goals of the feet of a take.
 
-    They stand during `ranges`; in those that are `firm` they do not give way. `data` is how the
-    motion moves toes, by default as the poses themselves. `starts` (L, 2) is where toes begin.
+    They stand during `ranges`, and do not give way in `firm` ones. `data` is the toes' motion, by
+    default that of the poses. `starts` (L, 2) are the toes' first places.
     A swing is at least `clearance` metres high, and a leg stays `buffer` metres short of straight.
-    Joints of legs accelerate by at most `hardest` in m/s². `left_out` are names of tasks and limits
-    to do without, which shows what they are for.
+    Joints of legs accelerate by at most `hardest` in m/s². `left_out` names tasks and limits to
+    omit, which shows their effect.
     """
 
     legs: Sequence[LegGeometry]
@@ -59,17 +58,17 @@ class FeetPlan:
 
 @dataclass(frozen=True)
 class FootTrack:
-    """A foot of a take of T frames: what its motion does, and what it has to do.
+    """A foot of a take of T frames: its motion and its goals.
 
     Of its `toe` (T, 3), its `arm` (T, 3) from there to the ankle, and the `hip` (T, 3), in metres.
     The ankle pitches about `axis` (T, 3), and the knee bends about `hinge` (T, 3), of the world.
-    `upper` and `lower` are the lengths (T,) of the leg, and `extension` (T,) is how far the motion
-    has the ankle from the hip. `steps` (T, 2) to the next frame and `heights` (T,) over the floor
-    are the data's, `above` (T,) is how high the motion has the toe over where it would stand.
+    `upper` and `lower` are the lengths (T,) of the leg, `extension` (T,) is the motion's distance
+    from hip to ankle. `steps` (T, 2) to the next frame and `heights` (T,) over the floor are the
+    data's, `above` (T,) is the toe's height in the motion over its standing height.
 
     It is `planted` (T,) at places `stand` (T, 2), which are `firm` (T,) where a person chose them,
     and `raised` (T,) over where it would stand. `down` (T,) is by which angle its heel comes down,
-    `side` (T,) how far it is on its own side of the foot beside it.
+    `side` (T,) how far it is on its own side of the neighbouring foot.
     """
 
     leg: LegGeometry
@@ -123,7 +122,7 @@ class FootTrack:
 
 
 class Feet(NamedTuple):
-    """All feet of a body, where it is (T, 3) with the floor below it, and what they are to do.
+    """All feet of a body with their goals, and its place (T, 3) with the floor below.
 
     They go on from unknowns `before` (N, K) in the first frames, if any.
     """

@@ -1,4 +1,4 @@
-"""How far heels are up: about the toe, as the knee bends."""
+"""Measure how far heels are up: about the toe, around the knee's axis."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def measure_pitches(leg: LegGeometry, skeleton: Skeleton, poses: np.ndarray) -> 
 def find_level_axes(leg: LegGeometry, shins: np.ndarray) -> np.ndarray:
     """Return the level axes (T, 3) about which heels come down, of rotations (T, 4) of shins.
 
-    They are the knee's: where a foot points tells nothing while it stands on its tip.
+    They are the knee's axes, because a foot on its tip does not show where it points.
     """
     hinge = quat.mul_vec(shins, np.array(leg.hinge)) * [1.0, 1.0, 0.0]
     return quat.normalize_vectors(hinge if leg.toes_ahead else -hinge)

@@ -1,4 +1,4 @@
-"""What feet must not do: quantities that stay between bounds."""
+"""Limit feet: define quantities that must stay between bounds."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from .tasks import find_clearance
 
 
 class Bound(NamedTuple):
-    """A quantity, plus what is constant in it (N, D), that stays between two bounds (N,).
+    """A quantity plus a constant (N, D), which stays between two bounds (N,).
 
-    Of one sum they are those of its value, of three those of its length. `step` (N,) tells how far
-    a pass goes toward them, and `force` (N,) how strongly they hold against wishes.
+    One sum is bounded by its value, three by their length. `step` (N,) is how far a pass goes
+    toward the bounds, and `force` (N,) how strongly they hold against wishes.
     """
 
     quantity: Quantity
@@ -34,13 +34,13 @@ class Bound(NamedTuple):
 
 
 class Limit(Protocol):
-    """A kind of bounds of all feet, as they are near a placement."""
+    """A kind of bounds of all feet, linearized near a placement."""
 
     def build(self, feet: Feet, near: FeetPlacement) -> list[Bound]: ...
 
 
 def _find_constant(quantity: Quantity, now: np.ndarray, near: FeetPlacement) -> np.ndarray:
-    """Return what is constant (N, D) in a quantity that is `now` (N, D)."""
+    """Return the constant part (N, D) of a quantity that is `now` (N, D)."""
     return now - quantity.evaluate(near.values)
 
 
@@ -53,7 +53,7 @@ def _get_change_step(feet: Feet) -> float:
 
 
 class Rest:
-    """A planted toe stays where it is until what drags it is stronger than its friction."""
+    """A planted toe stays in place until it is dragged more strongly than its friction holds."""
 
     def build(self, feet: Feet, near: FeetPlacement) -> list[Bound]:
         friction, bounds = NUMBERS.friction / feet.plan.fps, []
@@ -186,7 +186,7 @@ class Apart:
         places: Sequence[np.ndarray],
         least: np.ndarray,
     ) -> Bound:
-        """Return a bound of how far two toes move their `places` (T, 3) apart `along` (T, 3)."""
+        """Return a bound on how far two toes move their `places` (T, 3) apart `along` (T, 3)."""
         columns = np.concatenate([foot.column + np.arange(3) for foot in pair])
         across = Quantity(columns, np.concatenate([along, -along], axis=1)[:, None, :])
         now = np.sum((places[0] - places[1]) * along, axis=-1)[:, None]

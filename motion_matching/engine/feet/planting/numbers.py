@@ -1,4 +1,4 @@
-"""The weights and bounds of the one problem that places feet, each with its unit and its reason."""
+"""Weights and bounds of the problem that places feet, each with its unit and its reason."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a solution has feet, and how ankles and knees move with its unknowns."""
+"""Compute where a solution places feet, and how ankles and knees move with its unknowns."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class FeetPlacement:
         return way
 
     def find_ankle(self, k: int) -> Quantity:
-        """Return an ankle's way from its hip, as it changes with the unknowns near here."""
+        """Return an ankle's way from its hip, linearized in the unknowns near this placement."""
         column = self._feet[k].column
         return Quantity(np.array([0, *range(column, column + 4)]), self._gains[k])
 
@@ -92,7 +92,7 @@ class FeetPlacement:
         cosine = np.clip((a**2 + inner**2 - b**2) / (2.0 * a * inner), -1.0, 1.0)
         sine = np.sqrt(1.0 - cosine**2)
         x, y = a * cosine, a * sine
-        # the thigh turns with the ankle, and against it as the leg gets longer
+        # the thigh turns with the ankle, and against it when the leg gets longer
         turn = (x / reach)[:, None, None] * (np.eye(3) - along[:, :, None] * along[:, None, :])
         turn -= (y / reach)[:, None, None] * along[:, :, None] * ahead[:, None, :]
         change = (a * cosine / inner - 1.0) / np.maximum(sine, NUMBERS.knee_gain**-2)

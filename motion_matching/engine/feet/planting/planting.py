@@ -1,4 +1,4 @@
-"""Plant the feet of a take: one problem of tasks and limits, whose solution bends the legs."""
+"""Plant the feet of a take by solving one problem of tasks and limits, and bend the legs to it."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from .solver import solve
 
 
 def plant_feet(poses: np.ndarray, skeleton: Skeleton, plan: FeetPlan) -> np.ndarray:
-    """Return poses (T, 7, B) whose feet do as planned, from poses before foot locking.
+    """Return poses (T, 7, B) with feet as planned, from poses before foot locking.
 
-    More than half a second from any range a leg stays as it is, unless its foot is below the ground
-    or lower than in the data, or its knee is bent backward or too far.
+    More than half a second from any range a leg stays unchanged, unless its foot is below the
+    ground or lower than in the data, or its knee is bent backward or too far.
     """
     if len(poses) < 3:
         return poses
@@ -49,7 +49,7 @@ def _bend_legs(
     world: tuple[np.ndarray, np.ndarray],
     parents: np.ndarray,
 ) -> None:
-    """Lower hips and bend legs of `poses` (T, 7, B) in place, as they are placed."""
+    """Lower hips and bend legs of `poses` (T, 7, B) in place, to match the placement."""
     rotations, positions = world
     fall = np.maximum(placed.drop, 0.0)
     poses[:, 2, np.asarray(parents) == 0] -= fall[:, None]
@@ -110,7 +110,7 @@ def _raise_foot(
 def _follow_stances(
     toe: np.ndarray, planted: np.ndarray, values: np.ndarray, others: np.ndarray
 ) -> np.ndarray:
-    """Return the values (T,) of a toe's stances, and between two of them those on its way."""
+    """Return the values (T,) of a toe's stances, interpolated along its way between them."""
     stances = [
         (start, stop, float(np.median(values[start:stop])))
         for start, stop in find_runs(planted).tolist()
@@ -147,7 +147,7 @@ def _measure_foot(
         aside = _leave_edges(places, planted & ~firm, arm, bodies, leg, plan)
         moved = np.linalg.norm(aside, axis=1) > 0.0
         firm |= moved
-        # a swing leads to where its foot was moved, and a moved foot has the ground of that
+        # a swing leads to the place to which its foot was moved, and has the ground there
         lead = [_follow_stances(toe, planted, each, 0.0 * each) for each in aside.T]
         level = toe + np.column_stack([*lead, -stands])
         path = np.where(moved[:, None], places, level[:, :2])
@@ -192,7 +192,7 @@ def _leave_edges(
 ) -> np.ndarray:
     """Move plants (T, 2) off the edges of treads, in place, where they are `free` (T,).
 
-    Returns by how much (T, 2): those that were moved have no room to move farther.
+    Returns the moves (T, 2): plants that were moved have no room to move farther.
     """
     moved = np.zeros_like(places)
     for start, stop in find_runs(free).tolist():
@@ -204,7 +204,7 @@ def _leave_edges(
 
 
 def _repeat_toe(k: int, toe: np.ndarray, floor: np.ndarray, plan: FeetPlan) -> ToeMotion:
-    """Return the motion of a toe (T, 3) over a floor (T,) as if that were the data's."""
+    """Return the motion of a toe (T, 3) over a floor (T,) in place of the data's."""
     steps = np.zeros((len(toe), len(plan.legs), 2))
     heights = np.zeros((len(toe), len(plan.legs)))
     steps[:-1, k], heights[:, k] = np.diff(toe[:, :2], axis=0), toe[:, 2] - floor
@@ -232,9 +232,9 @@ def _place_plants(
     heights: np.ndarray,
     plan: FeetPlan,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return where (T, 2) a toe stands, where (T,) that is firm, and how high (T,) it is raised.
+    """Return a toe's stands (T, 2), whether they are firm (T,), and its raised heights (T,).
 
-    A foot that stands on its ball, or wears other shoes, stands as high as the data has it.
+    A foot that stands on its ball, or wears other shoes, keeps the data's height.
     """
     places, firm, raised = stand.copy(), np.zeros(len(stand), bool), np.zeros(len(stand))
     start = None if plan.starts is None else plan.starts[k]

@@ -1,4 +1,4 @@
-"""On which side of each other feet are."""
+"""Measure on which side of each other feet are."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from ...maths.rotations import quat
 def measure_sides(legs: Sequence[LegGeometry], positions: np.ndarray) -> np.ndarray:
     """Return how far (T, L) ankles are on their own side, of bones at positions (T, B, 3).
 
-    That is beside the first of the other legs that they keep clear of, in metres, seen from above
-    along the line of the hips; negative where legs cross, and 0 without another leg.
+    It is relative to the first other leg that they keep clear of, in metres, seen from above along
+    the line of the hips; negative where legs cross, and 0 without another leg.
     """
     sides = np.zeros((len(positions), len(legs)))
     for k, leg in enumerate(legs):

@@ -1,4 +1,4 @@
-"""Solve where the feet of a take go: tasks are weighed, and limits kept by projections.
+"""Solve where the feet of a take go, with weighted tasks and with limits kept by projections.
 
 Source: alternating direction method of multipliers, with relaxation (Boyd, Parikh, Chu, Peleato and
 Eckstein 2011, sections 3.1.1, 3.4.3 and 5.2). A limit whose force is bounded is an exact penalty:
@@ -22,11 +22,11 @@ from .numbers import NUMBERS
 from .placement import FeetPlacement
 from .tasks import TASKS
 
-_SPAN = 3  # frames of the window before that tell where feet are, and how fast and how they turn
+_SPAN = 3  # frames of the previous window that give positions of feet and two differences
 
 
 def solve(feet: Feet) -> FeetPlacement:
-    """Return the placement of least weighed wishes within all limits, window by window."""
+    """Return the placement of least weighted cost within all limits, window by window."""
     count, fps = len(feet.bodies), feet.plan.fps
     length, ahead = round(NUMBERS.window * fps), round(NUMBERS.ahead * fps)
     values = np.zeros((count, feet.columns))
@@ -51,7 +51,7 @@ def _hold_plants(toe: np.ndarray, planted: np.ndarray, fps: float) -> None:
         creeps = np.abs(np.diff(toe[start:stop], axis=0)).max(axis=1) < NUMBERS.kept / 5.0
         for first, last in start + find_runs(creeps):
             plant = toe[first : last + 1]
-            # one that is drawn along as it leaves the ground stands until then, a long one for long
+            # a toe drawn along while it leaves the ground stands until then, for long in a long run
             slow = NUMBERS.kept * max((last - first) / fps, 1.0)
             most = FEET.sliding_height if creeps.all() else min(slow, FEET.sliding_height)
             if np.ptp(plant, axis=0).max() < most:
@@ -61,8 +61,8 @@ def _hold_plants(toe: np.ndarray, planted: np.ndarray, fps: float) -> None:
 def _solve_window(feet: Feet) -> FeetPlacement:
     """Return the placement of a window.
 
-    Each round weighs tasks and limits as they are near the placement before. Its passes solve all
-    frames at once, and pull what is beyond a limit back to it.
+    Each round linearizes tasks and limits near the last placement. Its passes solve all frames at
+    once, and pull quantities beyond a limit back to it.
     """
     values = np.zeros((len(feet.bodies), feet.columns))
     for foot in feet.feet:
@@ -89,7 +89,7 @@ def _solve_window(feet: Feet) -> FeetPlacement:
 
 
 def _lower_hips(feet: Feet, near: FeetPlacement) -> FeetPlacement:
-    """Return the placement with hips lower by what passes have left legs short."""
+    """Return the placement with hips lowered by the length that legs lack after the passes."""
     lowered = near.values.copy()
     for foot, way in zip(feet.feet, near.ways, strict=True):
         below = find_longest(feet, foot) ** 2 - np.sum(way[:, :2] ** 2, axis=-1)
@@ -179,12 +179,12 @@ class _Constraints:
             gather([getattr(bound, name) for bound in bounds])
             for name in ("least", "most", "force")
         )
-        # what no pass moves is not pulled either
+        # a quantity that no pass moves is not pulled either
         self.moved = (self.step > 0.0).astype(np.float64)
         self._force = np.where(step > 0.0, force / np.maximum(step, 1e-12), 0.0)
 
     def measure(self, values: np.ndarray) -> np.ndarray:
-        """Return what is bound (M,), of unknowns (T, K)."""
+        """Return the bounded quantities (M,) at unknowns (T, K)."""
         now = self.matrix @ values.ravel()
         now += self.constant
         return np.asarray(now)
@@ -195,7 +195,7 @@ class _Constraints:
         return float(np.abs(beyond[np.isinf(self._force)]).max(initial=0.0))
 
     def pull(self, now: np.ndarray, pulls: np.ndarray) -> np.ndarray:
-        """Return in `pulls` (M,) how far what is beyond its bounds is pulled back: by its force."""
+        """Fill `pulls` (M,) with the excess over each bound, limited by its force; return it."""
         length, beyond = self._find_beyond(now)
         np.maximum(beyond, -self._force, out=beyond)
         np.minimum(beyond, self._force, out=beyond)
@@ -206,7 +206,7 @@ class _Constraints:
         return pulls
 
     def _find_beyond(self, now: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the lengths of the vectors in what is `now` (M,), and how far all are beyond."""
+        """Return the lengths of the vectors in `now` (M,), and the excess of all bounds."""
         ends, value = 3 * self._vectors, np.empty(len(self._least))
         vectors, length = now[:ends].reshape(-1, 3), value[: self._vectors]
         np.sqrt(np.einsum("nd,nd->n", vectors, vectors), out=length)

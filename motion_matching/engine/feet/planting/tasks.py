@@ -1,4 +1,4 @@
-"""What feet ought to do: wishes whose weights are compared in one problem."""
+"""Weigh what feet should do, as tasks of one problem."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from .placement import HIPS, FeetPlacement
 
 
 class Task(Protocol):
-    """A wish that adds its terms to the problem, as they are near a placement."""
+    """A wish that adds its terms to the problem, linearized near a placement."""
 
     def add(self, system: BandedSystem, feet: Feet, near: FeetPlacement) -> None: ...
 
 
 class Pace:
-    """A low toe steps as the data does, a high one as the motion, and changes its pace evenly."""
+    """A low toe steps like the data, a high one like the motion, and changes its pace evenly."""
 
     def add(self, system: BandedSystem, feet: Feet, near: FeetPlacement) -> None:
         even = (NUMBERS.even * feet.plan.fps) ** 2
@@ -99,7 +99,7 @@ def find_clearance(feet: Feet, foot: FootTrack, path: np.ndarray, floor: np.ndar
 
 
 def _measure_lift(feet: Feet, foot: FootTrack, path: np.ndarray) -> np.ndarray:
-    """Return how far (T,) a toe is lifted for its speed, and for its haste beside the data's."""
+    """Return how far (T,) a toe is lifted for its speed, and for its excess over the data's."""
     fps = feet.plan.fps
     speed = np.linalg.norm(np.gradient(path[:, :2], 1.0 / fps, axis=0), axis=-1)
     played = np.linalg.norm(foot.steps, axis=-1) * fps
@@ -110,7 +110,7 @@ def _measure_lift(feet: Feet, foot: FootTrack, path: np.ndarray) -> np.ndarray:
 
 
 def _measure_swings(path: np.ndarray, planted: np.ndarray) -> np.ndarray:
-    """Return how far (T,) in metres the swing goes of which a frame is, on a path (T, 3)."""
+    """Return the length (T,) in metres of the swing around each frame of a path (T, 3)."""
     starts = np.flatnonzero(np.diff(planted, prepend=not planted[0]))
     level = path[:, :2]
     size = np.maximum.reduceat(level, starts) - np.minimum.reduceat(level, starts)
@@ -128,7 +128,7 @@ class HipsUp:
 
 
 class EvenKnees:
-    """A leg's length changes as evenly as in the motion, the more the farther its knee goes."""
+    """A leg's length changes as evenly as in the motion, weighed by how far its knee goes."""
 
     def add(self, system: BandedSystem, feet: Feet, near: FeetPlacement) -> None:
         even = (NUMBERS.knee * feet.plan.fps) ** 2

@@ -1,3 +1,3 @@
-"""What a field knows: its states, their neighbours and gaits, tasks and values."""
+"""States of a field: their neighbours, gaits, tasks and values."""
 
 __all__ = ("entries", "gaits", "neighbours", "poses", "states", "tasks", "value_function")

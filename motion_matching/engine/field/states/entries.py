@@ -1,4 +1,4 @@
-"""Entries: the states of a gait that a field may enter where the poses around it lead elsewhere.
+"""Choose the states of a gait that a field may enter where nearby poses lead elsewhere.
 
 The neighbours of a pose are alike. Where they all lead elsewhere, as from standing, or where the
 goal turns round, no chain of them leads to the goal within a reasonable time.
@@ -28,13 +28,13 @@ class Entries:
     def find_best(
         self, rewards: np.ndarray, here: np.ndarray, least: float, reach: float = 0.0
     ) -> int:
-        """Return the best state by its reward (E,) and by how far it is from features (1, F).
+        """Return the best state by its reward (E,) and by its distance from features (1, F).
 
-        It is -1 if none further than `reach`, within which states are blended anyway, is better
-        than a reward of `least` in spite of that.
+        States within `reach` are blended anyway. It is -1 if none beyond is better than a reward of
+        `least` in spite of its distance.
         """
         price = NUMBERS.entry_price
-        most = rewards - price * reach  # that each may gain, which is no nearer than the reach
+        most = rewards - price * reach  # only states no nearer than the reach may win
         among, best, count = (most > least).nonzero()[0], -1, NUMBERS.first_entries
         while len(among):
             ranked = most.take(among).argsort(kind="stable")

@@ -1,6 +1,6 @@
-"""Gaits: which states of a field stand, walk or run, and the neighbours among each.
+"""Sort the states of a field into standing, walking and running, each with its neighbours.
 
-Where no clip leads from one gait to another, no chain of neighbours does.
+If no clip leads from one gait to another, no chain of neighbours does.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SLOW = NUMBERS.standing_speed
 
 def choose_gait(goal: TaskGoal, walk_to_run: float) -> int:
     """Return the gait of a goal, running from a speed on."""
-    # states of standing are so many and so similar that no neighbour leads away from them
+    # standing states are so numerous and similar that no neighbour leads away from them
     if goal.speed < SLOW and abs(goal.direction) < NUMBERS.standing_angle:
         return STANDING
     return RUNNING if goal.speed > walk_to_run else WALKING
@@ -45,11 +45,11 @@ def classify_gaits(database: Database) -> tuple[np.ndarray, np.ndarray]:
 def find_gait_states(
     database: Database, states: MotionStates, *, with_odd: bool = True
 ) -> np.ndarray:
-    """Return the states (3, S) of each gait, without those whose clip is about to end.
+    """Return the states (3, S) of each gait, except near the end of a clip.
 
-    A pose that was led to the end of a clip has no neighbour that plays on as it did, and leaps. A
-    gait of clips that are all too short keeps their ends. Without odd postures, those whose frames
-    others of the gait can take the place of are left out, too.
+    A pose at the end of a clip has no neighbour that plays on like it, and leaps. A gait whose
+    clips are all too short keeps their ends. Without odd postures, states of odd frames that other
+    frames of the gait can replace are left out, too.
     """
     masks = classify_gaits(database)[1][:, states.frames]
     lasting = masks & states.find_lasting(database, round(NUMBERS.clip_end * states.fps))
@@ -62,13 +62,13 @@ def find_gait_states(
 
 
 def _reduce(masks: np.ndarray, fewer: np.ndarray) -> np.ndarray:
-    """Return fewer states (3, S), where these are enough of those of a gait (3, S)."""
+    """Return the fewer states (3, S) for each gait with enough of them, else all (3, S)."""
     enough = fewer.sum(axis=1) > NUMBERS.enough_share * masks.sum(axis=1)
     return np.where(enough[:, None], fewer, masks)
 
 
 def find_played_chains(database: Database, states: MotionStates) -> np.ndarray:
-    """Return the chain (S,) of each state, without the ends of clips, which are none's."""
+    """Return the chain (S,) of each state; the ends of clips have none."""
     lasting = states.find_lasting(database, round(NUMBERS.clip_end * states.fps))
     return np.where(lasting, states.compute_chains(database), -1 - np.arange(len(states)))
 

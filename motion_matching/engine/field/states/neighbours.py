@@ -1,4 +1,4 @@
-"""Similarity of motion states: metric, exact nearest neighbours, weights (notebook 003)."""
+"""Compare motion states: metric, exact nearest neighbours, weights (notebook 003)."""
 
 from __future__ import annotations
 
@@ -274,9 +274,9 @@ class Neighbours:
     ) -> tuple[np.ndarray, np.ndarray]:
         """Return the indices (Q, k) of the nearest states in order, and their distances (Q, k).
 
-        With `apart`, those of the 3 k / 2 nearest come first that are nearer than the states before
-        and after them: the higher the frame rate, the more of the nearest are a tick apart and lead
-        to the same. If there are fewer than k states, all are returned.
+        With `apart`, states among the 3 k / 2 nearest that are nearer than the states before and
+        after them come first: the higher the frame rate, the more of the nearest are a tick apart
+        and lead to the same. If there are fewer than k states, all are returned.
         """
         count, k = len(features), min(k, self._count)
         queries = features.reshape(count, -1, 3).transpose(0, 2, 1).astype(np.float32, order="C")
@@ -320,7 +320,7 @@ class Neighbours:
     def _fill_together(
         self, queries: np.ndarray, indices: np.ndarray, distances: np.ndarray
     ) -> bool:
-        """Fill the results of queries (Q, 3, terms) if they are similar; return whether so."""
+        """Fill the results of queries (Q, 3, terms) if similar; return whether they are."""
         k = indices.shape[1]
         middle = queries.sum(axis=0) / np.float32(len(queries))
         sums = middle @ self._signs
@@ -355,7 +355,7 @@ class Neighbours:
         return True
 
     def _rank(self, states: np.ndarray, exact: np.ndarray, reach: np.float32) -> np.ndarray:
-        """Return ranks (n,): distances, raised for states no nearer than one beside them."""
+        """Return ranks (n,): distances, raised for states no nearer than an adjacent one."""
         assert self._next is not None
         pairs = (self._next.take(states[:-1]) == states[1:]).nonzero()[0]
         further = pairs + (exact.take(pairs) <= exact.take(pairs + 1))

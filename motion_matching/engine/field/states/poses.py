@@ -1,4 +1,4 @@
-"""The algebra of poses and velocities, component first `(..., 7, B)` (notebook 003).
+"""Compute with poses and velocities, component first `(..., 7, B)` (notebook 003).
 
 A velocity leads from one pose to the next within one tick, in the layout of a pose: for every bone
 the change of its position in the parent's frame and the rotation x⁻¹x'. Bone 0, the simulation
@@ -34,8 +34,8 @@ def subtract_joints(later: np.ndarray, pose: np.ndarray) -> np.ndarray:
 def blend(parts: np.ndarray, weights: np.ndarray) -> np.ndarray:
     """Return A weighted means (..., A, *rest, 7, B) of K poses or velocities (..., K, *rest, 7, B).
 
-    `weights` (..., A, K) sum to one. Rotations lie on one hemisphere, as those of velocities do and
-    those of similar poses of one clip.
+    `weights` (..., A, K) sum to one. Rotations must lie on one hemisphere, as in velocities and in
+    similar poses of one clip.
     """
     *lead, actions, count = weights.shape
     rest = parts.shape[len(lead) + 1 :]

@@ -21,7 +21,7 @@ class MotionStates:
 
     - `poses` (S, 7, B)
     - `motions` (S, 2, 7, B): the velocity v from each pose to the next, and the velocity y after it
-    - `contacts` (S, L) of the poses that the states lead to, which are what a tick shows
+    - `contacts` (S, L) of the poses that the states lead to, which a tick shows
     - `frames` (S,) of the database
     - `tag_masks`: for each tag, the states (S,) that carry it
     """
@@ -39,7 +39,7 @@ class MotionStates:
     ) -> MotionStates:
         """Make a state of each frame that two more follow; DatabaseError if there is none."""
         after = database.successors
-        # a field has no wish for heights: it plays what is on level ground, if anything is
+        # a field has no wish for heights: it plays motion on level ground, if there is any
         plays = database.playable & database.level
         frames = np.flatnonzero(plays & (after >= 0) & (after[after] >= 0))
         if not len(frames):
@@ -88,7 +88,7 @@ class MotionStates:
         return result
 
     def find_lasting(self, database: Database, ticks: int) -> np.ndarray:
-        """Return which states (S,) the data leads on from for some ticks; loops do for ever."""
+        """Return the states (S,) after which the data goes on for some ticks; loops do for ever."""
         frames = self.frames
         for _ in range(ticks):
             frames = np.where(frames >= 0, database.successors[frames], -1)

@@ -142,8 +142,8 @@ class Tasks:
     ) -> np.ndarray:
         """Return the immediate reward of actions (...).
 
-        They turn by `turn` radians, move at `speed` m/s, and reach states of which a share `tagged`
-        (..., tags) carries each tag.
+        They turn by `turn` radians and move at `speed` m/s. A share `tagged` (..., tags) of the
+        states reached carries each tag.
         """
         reward = self.reward_tags(goal, tagged) - np.abs(self.measure_error(goal.direction - turn))
         if self.speeds:
@@ -152,7 +152,7 @@ class Tasks:
         return reward
 
     def reward_tags(self, goal: TaskGoal, tagged: np.ndarray) -> np.ndarray | float:
-        """Return what of the reward is for the goal's tags, by shares `tagged` (..., tags)."""
+        """Return the reward for the goal's tags alone, by shares `tagged` (..., tags)."""
         if not (self.tags and goal.tags):
             return 0.0
         return self.tag_reward * (tagged @ self.compute_tag_shares(goal.tags)[1:])

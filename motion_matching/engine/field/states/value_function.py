@@ -1,4 +1,4 @@
-"""The value function of a motion field: the values of its states for every task, and of actions.
+"""Store and evaluate the value function: values of states for every task, and of actions.
 
 Source: notebook 003, Using the value function. There an action is chosen by the value of its result
 alone, as by `ValueFunction.evaluate`. That cannot distinguish small differences of heading, so
@@ -26,7 +26,7 @@ from .tasks import TaskGoal, Tasks, tasks_from_dict
 
 FORMAT = "motion-matching field"
 VERSION = 5
-_ROUNDING = 2e-4  # by which measures of the same data may differ
+_ROUNDING = 2e-4  # largest difference of measures of the same data
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,8 +91,8 @@ class Clips(NamedTuple):
 class ValueFunction:
     """Values (N, S, G, T) of N states for S speeds, G tasks by tag and T directions of `tasks`.
 
-    `frames` (N,) of the database are the states, `tagged` (N, tags) those that carry each tag. Only
-    the states `trained` (M,) were trained; the others are interpolated between those of their clip.
+    `frames` (N,) of the database are the states, `tagged` (N, tags) marks the tags of each. Only
+    the states `trained` (M,) were trained; the others are interpolated within their clips.
     Actions were those of `neighbours` neighbours with a drift correction of `drift`. `residuals`
     (sweeps, 3) are the least, largest and mean change of every sweep; `finished` says whether there
     were enough.
@@ -141,7 +141,7 @@ class ValueFunction:
     def score_clips(
         self, goal: TaskGoal, turn: np.ndarray, speed: np.ndarray, clips: Clips, weights: np.ndarray
     ) -> np.ndarray:
-        """Return the values of actions (A,) that go on for some ticks as the clips they blend.
+        """Return the values of actions (A,) that follow the clips they blend for some ticks.
 
         Up to T times on the way they turn by `turn` (A, T) radians and move at `speed` (A, T) m/s;
         clips count with `weights` (A, k).
@@ -237,7 +237,7 @@ def save(
 
 
 def load(path: Path | str) -> ValueFunction:
-    """Read a value function. Raises SettingsError, which says what is wrong with the file."""
+    """Read a value function. Raises SettingsError, which explains the fault of the file."""
     return read(path)[0]
 
 

@@ -1,4 +1,4 @@
-"""How well a motion field is trained, and for how long. No numpy: panels and help texts read it."""
+"""Define training qualities and their durations. No numpy: panels and help texts read it."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class TrainingSettings:
         check(self)
 
     def compute_tick_discount(self, fps: float) -> float:
-        """Return how much a tick counts relative to the one before it, at a frame rate."""
+        """Return the weight of a tick relative to the one before it, at a frame rate."""
         return float(self.discount ** (_GIVEN_RATE / fps))
 
     def compute_sweeps(self, fps: float) -> int:
@@ -63,12 +63,12 @@ QUALITIES: dict[str, tuple[TrainingSettings, int]] = {
 
 
 NOTEBOOK = "notebook"
-# what commands and scripts choose from: the notebook's field is of another kind, not a quality
+# choices of commands and scripts: the notebook's field is another kind, not a quality
 TRAININGS = {**QUALITIES, NOTEBOOK: (TrainingSettings(states=0), 17)}
 
 
 def describe_quality(quality: str) -> str:
-    """Return what is trained at a quality, as one line for a panel."""
+    """Describe the training at a quality, in one line for a panel."""
     settings, directions = TRAININGS[quality]
     poses = f"about {settings.states}" if settings.states else "all"
     blended = f"{settings.neighbours} of them blended"

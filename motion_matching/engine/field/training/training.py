@@ -105,7 +105,7 @@ class Training:
         return bool(enough) or len(self._residuals) >= self.sweeps
 
     def resume(self, path: Path | str) -> bool:
-        """Take over what a file holds of this training: tables, and values of the same tasks.
+        """Take over this training from a file: tables, and values of the same tasks.
 
         Returns whether the file is of this training: of the same data, states and actions. Another
         file changes nothing, nor does one that holds less than is done already. Raises
@@ -139,7 +139,7 @@ class Training:
         return True
 
     def run(self, progress: ReportProgress | None = None) -> ValueFunction:
-        """Do what is left; `progress` gets a stage and its share done, and may raise to stop."""
+        """Do the rest; `progress` gets a stage and its share done, and may raise to stop."""
         notify = progress or ignore_progress
         if self._filled == len(self._trained) and self.is_finished:
             return self.build_value_function()

@@ -1,4 +1,4 @@
-"""Fitted value iteration: the value of each state for every task, by sparse linear algebra.
+"""Iterate the value of each state for every task (fitted), by sparse linear algebra.
 
 An action turns all directions alike, so the interpolation between them is the same shift for each:
 a sweep is one sparse product, one mix of neighbouring columns and one gather, in blocks that fit a
