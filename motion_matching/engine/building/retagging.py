@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from ..database.database import Database
 from ..database.limits import measure_limits
-from ..database.tags.tags import LOOP, NO_USE, TagRange, find_unused
+from ..database.tags.tags import NO_USE, TagRange, find_unused
 from ..database.tags.thresholds import AutoTagSettings
 from ..errors import DatabaseError
 from ..facts.bearing import WalkBearing
@@ -48,11 +48,6 @@ SourceTags = Mapping[str, tuple[TagRange, ...]]  # by the key of a source
 def can_retag(database: Database) -> bool:
     """Return whether a database can get other tags; files of earlier versions cannot."""
     return database.range_sources is not None
-
-
-def select_loops(tags: Iterable[TagRange]) -> tuple[TagRange, ...]:
-    """Return the tags that require a build, because they add motion to the database."""
-    return tuple(tag for tag in tags if tag.name == LOOP)
 
 
 def retag(

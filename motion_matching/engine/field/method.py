@@ -142,9 +142,8 @@ class MotionField:
         parents = self.skeleton.parents
         toes = np.array([leg.toe for leg in database.roles.legs], np.intp)
         self._inertia = Momentum(parents, toes, self.fps)
-        self._idling = Idling(
-            database.derive(find_idles), parents, database.fps, database.make_tag_mask
-        )
+        self._idles = database.derive(find_idles)
+        self._idling = Idling(self._idles, parents, database.fps, database.make_tag_mask)
         self._labels = PlayedLabels(database.tag_names, np.asarray(database.tags))
         self._limits = database.derive(MotionLimits).prepare()
         self._lookahead: float | None = None
@@ -223,7 +222,7 @@ class MotionField:
         """Play on from a frame at which the character stands."""
         states, jump = self.states, None
         state = states.find_at(frame)
-        if self.database.derive(find_idles).holds:
+        if self._idles.holds:
             return self._hold(frame, state)
         if frame != self._frame or not (self._is_idle or self.decision is None):
             source = _to_jump_state(self._pose, self._momentum, self.fps)

@@ -98,9 +98,8 @@ class MotionMatching:
         self._last: _Search | None = None
         self._jumps: dict[int, Jump] = {}  # of the tick, each to its frame
         parents = database.skeleton.parents
-        self._idling = Idling(
-            database.derive(find_idles), parents, database.fps, database.make_tag_mask
-        )
+        self._idles = database.derive(find_idles)
+        self._idling = Idling(self._idles, parents, database.fps, database.make_tag_mask)
         self.apply(settings)
         self.reset()
 
@@ -201,7 +200,7 @@ class MotionMatching:
         self._waited = 0  # ticks that jumps have waited in a row
         self._idling.reset()
         start = self._idling.begin() if self._settings.idle else -1
-        self._is_held = start >= 0 and self.database.derive(find_idles).holds
+        self._is_held = start >= 0 and self._idles.holds
         if start >= 0:
             self._frame = start
         self._since_stood = 0.0 if start >= 0 else math.inf  # seconds
@@ -287,7 +286,7 @@ class MotionMatching:
     def _idle(self, frame: int) -> Motion:
         """Play on from a frame at which the character stands."""
         jump = None
-        holds = self.database.derive(find_idles).holds
+        holds = self._idles.holds
         if frame != self._frame or holds > self._is_held:
             source = self._get_played_state()
             self._is_held = holds
@@ -438,7 +437,7 @@ class MotionMatching:
 
         Where standing leads on into walks, the data shows how they begin.
         """
-        begins = self._settings.idle and not self.database.derive(find_idles).leads_on
+        begins = self._settings.idle and not self._idles.leads_on
         begins = begins and self._since_stood <= NUMBERS.start_seconds * self.database.pace
         if not begins or goal.jump_to or goal.enter:
             return False
