@@ -89,7 +89,6 @@ class _PresetOperator(Operator):
 class MOTION_MATCHING_OT_apply_preset(_PresetOperator, bpy.types.Operator):
     """Use the settings of a preset"""
 
-    bl_idname = "motion_matching.apply_preset"
     bl_label = "Apply Preset"
 
     filepath: str = text(
@@ -120,7 +119,6 @@ class MOTION_MATCHING_OT_apply_preset(_PresetOperator, bpy.types.Operator):
 class MOTION_MATCHING_OT_save_preset(_PresetOperator, bpy.types.Operator):
     """Save these settings as your own preset"""
 
-    bl_idname = "motion_matching.save_preset"
     bl_label = "Save Preset"
     bl_options = {"REGISTER"}
 
@@ -182,7 +180,6 @@ class MOTION_MATCHING_OT_remove_preset(ConfirmedOperator, _PresetOperator, bpy.t
     """Remove your own preset that was applied or saved last. The settings stay, and the file \
 moves to the folder of removed presets"""
 
-    bl_idname = "motion_matching.remove_preset"
     bl_label = "Remove Preset"
     bl_options = {"REGISTER"}
 

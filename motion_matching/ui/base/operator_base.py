@@ -160,13 +160,17 @@ class NothingToDoError(Exception):
 
 @annotate  # or Blender would evaluate the annotations below for each of them
 class Operator(_Base):
-    """Base class of all operators: each lists its requirements and implements `run`."""
+    """Base class of all operators: each lists its requirements and implements `run`.
+
+    Its name says which it is: `MOTION_MATCHING_OT_build` is `motion_matching.build`.
+    """
 
     bl_options = {"REGISTER", "UNDO"}
     requires: tuple[Requirement, ...] = CHARACTER
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
+        cls.bl_idname = cls.__name__.replace("_OT_", ".").lower()
         annotate(cls)
 
     @classmethod

@@ -31,7 +31,6 @@ _GAITS = {"idle": "idle", "run": "run", "fast": "run"}  # by a clip's first word
 class MOTION_MATCHING_OT_fix_rig(Operator, bpy.types.Operator):
     """Fix the armature, and keep all its animation in place"""
 
-    bl_idname = "motion_matching.fix_rig"
     bl_label = "Fix Rig"
 
     fix: str = choice("scale", "Fix", "What is fixed", _FIX_ITEMS, options={"SKIP_SAVE"})
@@ -64,7 +63,6 @@ class MOTION_MATCHING_OT_fix_rig(Operator, bpy.types.Operator):
 class MOTION_MATCHING_OT_switch_off_ik_stretch(Operator, bpy.types.Operator):
     """Set IK Stretch to zero on this rig's IK chains, so that knees and elbows match the motion"""
 
-    bl_idname = "motion_matching.switch_off_ik_stretch"
     bl_label = "Switch Off IK Stretch"
     requires = CHARACTER
 
@@ -79,7 +77,6 @@ class MOTION_MATCHING_OT_add_demo_performer(SteppedOperator, bpy.types.Operator)
     """Add a character with generated walking, running, turning and strafing, ready to build and \
 bake"""
 
-    bl_idname = "motion_matching.add_demo_performer"
     bl_label = "Add Demo Performer"
     requires = (*IDLE, in_object_mode)
 

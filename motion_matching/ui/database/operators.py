@@ -46,7 +46,6 @@ PRESET_ITEMS = (
 class MOTION_MATCHING_OT_build(SteppedOperator, bpy.types.Operator):
     """Build the database from the sources that are switched on"""
 
-    bl_idname = "motion_matching.build"
     bl_label = "Build"
     bl_options = {"REGISTER"}
     requires = SOURCES
@@ -66,7 +65,6 @@ class MOTION_MATCHING_OT_add_standing(SteppedOperator, bpy.types.Operator):
     """Add a built-in idle clip, fitted to this character, as a source: it breathes and shifts its \
 weight. Build again to use it"""
 
-    bl_idname = "motion_matching.add_standing"
     bl_label = "Add Standing"
     requires = (*SOURCES, can_assign_action)
 
@@ -91,7 +89,6 @@ class MOTION_MATCHING_OT_preview_source(SteppedOperator, bpy.types.Operator):
     """Play the active source as a skeleton over the character, following the timeline. Nothing is \
 imported or assigned. Press again or Esc to stop"""
 
-    bl_idname = "motion_matching.preview_source"
     bl_label = "Preview"
     bl_options = {"REGISTER"}
     requires = (*CHARACTER, has_active_source)
@@ -115,7 +112,6 @@ imported or assigned. Press again or Esc to stop"""
 class MOTION_MATCHING_OT_stop_preview(Operator, bpy.types.Operator):
     """End the preview of a source, and return to the previous frame"""
 
-    bl_idname = "motion_matching.stop_preview"
     bl_label = "Stop Preview"
     bl_options = {"REGISTER"}
     requires = (*CHARACTER, is_previewing)
@@ -128,7 +124,6 @@ class MOTION_MATCHING_OT_clear_cache(ConfirmedOperator, bpy.types.Operator):
     """Delete all databases and trained motion fields from the disk; they can be built again at \
 any time"""
 
-    bl_idname = "motion_matching.clear_cache"
     bl_label = "Clear Cache"
     bl_options = {"REGISTER"}
     requires = IDLE  # panels ask at every redraw, which is no time to look at the disk
@@ -147,7 +142,6 @@ class MOTION_MATCHING_OT_move_databases(BrowsingOperator, bpy.types.Operator):
     """Choose a folder, and move databases and trained motion fields to 'Motion Matching \
 Databases' inside it. Other open Blenders use it after a restart"""
 
-    bl_idname = "motion_matching.move_databases"
     bl_label = "Move Databases"
     bl_options = {"REGISTER"}
     requires = IDLE
@@ -165,7 +159,6 @@ Databases' inside it. Other open Blenders use it after a restart"""
 class MOTION_MATCHING_OT_move_databases_back(SteppedOperator, bpy.types.Operator):
     """Move the databases and trained motion fields back to Blender's user folder"""
 
-    bl_idname = "motion_matching.move_databases_back"
     bl_label = "Move Back"
     bl_options = {"REGISTER"}
     requires = IDLE
@@ -179,7 +172,6 @@ class MOTION_MATCHING_OT_move_databases_back(SteppedOperator, bpy.types.Operator
 class MOTION_MATCHING_OT_add_database(Operator, bpy.types.Operator):
     """Add a named database of the sources that are switched on"""
 
-    bl_idname = "motion_matching.add_database"
     bl_label = "Add Database"
     requires = SOURCES
 
@@ -198,7 +190,6 @@ def has_database(context: bpy.types.Context) -> str:
 class MOTION_MATCHING_OT_remove_database(Operator, bpy.types.Operator):
     """Remove the active database from the list; its sources stay"""
 
-    bl_idname = "motion_matching.remove_database"
     bl_label = "Remove Database"
     requires = (*CHARACTER, has_database)
 
@@ -216,7 +207,6 @@ class MOTION_MATCHING_OT_remove_database(Operator, bpy.types.Operator):
 class MOTION_MATCHING_OT_smooth_path(Operator, bpy.types.Operator):
     """Apply a preset of smoothing times and orders to the simulation bone"""
 
-    bl_idname = "motion_matching.smooth_path"
     bl_label = "Smoothing Preset"
 
     preset: str = choice("article", "Preset", "Preset to apply", PRESET_ITEMS)
@@ -238,7 +228,6 @@ class MOTION_MATCHING_OT_edit_path(SteppedOperator, bpy.types.Operator):
     """Convert the simulation bone's path of the active source to a keyed empty, to edit by hand. \
 The next build uses it instead of the computed path"""
 
-    bl_idname = "motion_matching.edit_path"
     bl_label = "Edit by Hand"
     requires = (*CHARACTER, has_active_source, has_computed_path)
 
@@ -304,7 +293,6 @@ def use_computed_path(context: bpy.types.Context, source: MotionMatchingSource) 
 class MOTION_MATCHING_OT_computed_path(Operator, bpy.types.Operator):
     """Use the computed path of the active source again, and remove the hand-edited empty"""
 
-    bl_idname = "motion_matching.computed_path"
     bl_label = "Back to Computed"
     requires = (*CHARACTER, has_active_source, has_hand_path)
 
@@ -322,7 +310,6 @@ def has_path_here(context: bpy.types.Context) -> str:
 class MOTION_MATCHING_OT_select_path(Operator, bpy.types.Operator):
     """Select the empty with the path of the active source, to edit its keys"""
 
-    bl_idname = "motion_matching.select_path"
     bl_label = "Select Path"
     requires = (*CHARACTER, has_active_source, has_path_here, in_object_mode)
 

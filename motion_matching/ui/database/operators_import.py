@@ -141,7 +141,6 @@ class MOTION_MATCHING_OT_add_files(FilesOption, _FilesOperator, bpy.types.Operat
     """Add BVH files, or a folder with its subfolders, as sources. Without a selected armature, \
 one is created from the first file"""
 
-    bl_idname = "motion_matching.add_files"
     bl_label = "Add Files"
     bl_options = {"REGISTER", "UNDO", "PRESET"}
 
@@ -156,7 +155,6 @@ class MOTION_MATCHING_OT_add_folder(_FilesOperator, bpy.types.Operator):
     """Add all BVH files of a folder and its subfolders as sources. Without a selected armature, \
 one is created from the first file"""
 
-    bl_idname = "motion_matching.add_folder"
     bl_label = "Add Folder"
 
     directory: str = text("", "Folder", "Folder of the files to add", **_FOLDER)
@@ -196,7 +194,6 @@ class MOTION_MATCHING_OT_import_motion(  # type: ignore[misc]  # bpy's types of 
     """Import motion capture (BVH, FBX or glTF) as actions of this armature, and add them as \
 sources. Without a selected armature, the character of an FBX or glTF file is used"""
 
-    bl_idname = "motion_matching.import_motion"
     bl_label = "Import Motion"  # which fits the button of the file browser
     bl_options = {"REGISTER", "UNDO", "PRESET"}
     requires = (*IDLE, has_armature_if_any, in_object_mode)
@@ -326,7 +323,6 @@ class MOTION_MATCHING_OT_add_blend_actions(_ActionsOperator, bpy.types.Operator,
     """Add the actions of another Blender file that move the bones of this armature, appended \
 or linked"""
 
-    bl_idname = "motion_matching.add_blend_actions"
     bl_label = "Add From File"
     bl_options = {"REGISTER", "UNDO", "PRESET"}
 
@@ -347,7 +343,6 @@ class MOTION_MATCHING_OT_add_assets(_ActionsOperator, bpy.types.Operator):
     """Add the actions selected in the Outliner or an asset browser, from this file or asset \
 libraries"""
 
-    bl_idname = "motion_matching.add_assets"
     bl_label = "Add Selected Actions"
     requires = (*CHARACTER, has_selected_actions)
 

@@ -52,7 +52,6 @@ def _list_bones(operator: Any, context: bpy.types.Context | None) -> Sequence[tu
 class MOTION_MATCHING_OT_choose_bone(Operator, bpy.types.Operator):
     """Choose the bone for a part of the body, in the source or in the character"""
 
-    bl_idname = "motion_matching.choose_bone"
     bl_label = "Choose Bone"
     bl_property = "bone"
     requires = (*CHARACTER, has_active_source)
@@ -74,7 +73,6 @@ class MOTION_MATCHING_OT_choose_bone(Operator, bpy.types.Operator):
 class MOTION_MATCHING_OT_reset_mapping(Operator, bpy.types.Operator):
     """Clear the bones chosen by hand, and find all automatically"""
 
-    bl_idname = "motion_matching.reset_mapping"
     bl_label = "Find All Bones"
     requires = (*CHARACTER, has_active_source)
 

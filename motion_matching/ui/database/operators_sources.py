@@ -116,7 +116,6 @@ def has_shown_sources(context: bpy.types.Context) -> str:
 class MOTION_MATCHING_OT_add_actions(MirrorOption, Operator, bpy.types.Operator):
     """Add actions of this armature as sources"""
 
-    bl_idname = "motion_matching.add_actions"
     bl_label = "Add Actions"
     requires = (*CHARACTER, has_actions)
 
@@ -176,7 +175,6 @@ def _describe_others(others: list[bpy.types.Object]) -> str:
 class MOTION_MATCHING_OT_remove_source(Operator, bpy.types.Operator):
     """Remove the active source from the list; its action or file stays"""
 
-    bl_idname = "motion_matching.remove_source"
     bl_label = "Remove Source"
     requires = (*CHARACTER, has_listed_sources)
 
@@ -318,7 +316,6 @@ def change_sources(settings: MotionMatchingSettings, edit: str, indices: Iterabl
 class MOTION_MATCHING_OT_edit_sources(Operator, bpy.types.Operator):
     """Change all sources in the list: the ones that match the search, or all without a search"""
 
-    bl_idname = "motion_matching.edit_sources"
     bl_label = "Edit Shown Sources"
     requires = (*CHARACTER, has_listed_sources, has_shown_sources)
 
@@ -341,7 +338,6 @@ class MOTION_MATCHING_OT_use_axes(Operator, bpy.types.Operator):
     """Use these axes, which make the characters stand upright, for all files from the next build \
 on"""
 
-    bl_idname = "motion_matching.use_axes"
     bl_label = "Use These Axes"
     requires = (*CHARACTER, has_file_sources)
 
@@ -356,7 +352,6 @@ on"""
 class MOTION_MATCHING_OT_remove_sources(Operator, bpy.types.Operator):
     """Remove all sources in the list; their actions and files stay"""
 
-    bl_idname = "motion_matching.remove_sources"
     bl_label = "Remove Shown Sources"
     requires = (*CHARACTER, has_listed_sources, has_shown_sources)
 

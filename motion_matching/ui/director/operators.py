@@ -61,7 +61,6 @@ class MOTION_MATCHING_OT_add_mark(Operator, bpy.types.Operator):
     """Add a mark on the current frame, at the 3D cursor or the character. Its arrow shows place \
 and facing. Move, rotate, key, copy or delete it like any object, and drag its timeline marker"""
 
-    bl_idname = "motion_matching.add_mark"
     bl_label = "Add Mark Here"
 
     where: str = choice("CURSOR", "At", "Place and facing of the mark", _WHERE)
@@ -82,7 +81,6 @@ class MOTION_MATCHING_OT_keep_pose(SteppedOperator, bpy.types.Operator):
     """Store the current pose of the character, keyed or posed by hand, in the mark on this frame. \
 Adds a mark at the character if there is none"""
 
-    bl_idname = "motion_matching.keep_pose"
     bl_label = "Keep Pose at This Frame"
     requires = SOURCES
 
@@ -94,7 +92,6 @@ class MOTION_MATCHING_OT_add_pin(Operator, bpy.types.Operator):
     """Add a mark at the 3D cursor for a hand or foot alone, held for a second from the current \
 frame; way and motion stay. Parent it to an object to make the limb follow that"""
 
-    bl_idname = "motion_matching.add_pin"
     bl_label = "Add Pin"
 
     limb: str = choice("left_hand", "Limb", "Part of the body to bring to the mark", LIMBS)
@@ -110,7 +107,6 @@ class MOTION_MATCHING_OT_add_tempo(Operator, bpy.types.Operator):
     """Play the motion slower or faster in the preview range, or for two seconds from the current \
 frame. Marks are still met on their frames"""
 
-    bl_idname = "motion_matching.add_tempo"
     bl_label = "Add Tempo"
 
     pace: str = choice("SLOWER", "Tempo", "How to play the motion there", _PACES)
@@ -128,7 +124,6 @@ frame. Marks are still met on their frames"""
 class MOTION_MATCHING_OT_remove_mark(Operator, bpy.types.Operator):
     """Remove the active mark or tempo and its timeline marker"""
 
-    bl_idname = "motion_matching.remove_mark"
     bl_label = "Remove Mark"
     requires = (*CHARACTER, has_active_mark)
 
@@ -143,7 +138,6 @@ class MOTION_MATCHING_OT_direct(SteppedOperator, bpy.types.Operator):
     """Find the take that meets all marks, and bake it into a new action. Builds the database if \
 needed, and computes its jump table once"""
 
-    bl_idname = "motion_matching.direct"
     bl_label = "Solve"
     keeps_best = True
     requires = (*PERFORMABLE, has_marks)
@@ -156,7 +150,6 @@ class MOTION_MATCHING_OT_direct_variations(SteppedOperator, bpy.types.Operator):
     """Find clearly different takes that meet all marks, and bake each into a new action. Flip \
 through them with the arrows below"""
 
-    bl_idname = "motion_matching.direct_variations"
     bl_label = "Variations"
     keeps_best = True
     requires = (*PERFORMABLE, has_marks)
@@ -172,7 +165,6 @@ class MOTION_MATCHING_OT_preview_marks(SteppedOperator, bpy.types.Operator):
     """Show the way of the take while you move marks, without baking. Builds the database if \
 needed, and computes its jump table once"""
 
-    bl_idname = "motion_matching.preview_marks"
     bl_label = "Preview"
     bl_options = {"REGISTER"}
     requires = SOURCES
@@ -188,7 +180,6 @@ def is_previewing(context: bpy.types.Context) -> str:
 class MOTION_MATCHING_OT_end_mark_preview(Operator, bpy.types.Operator):
     """Stop showing the way of the take"""
 
-    bl_idname = "motion_matching.end_mark_preview"
     bl_label = "End Preview"
     bl_options = {"REGISTER"}
     requires = (*CHARACTER, is_previewing)
@@ -205,7 +196,6 @@ def has_directed_takes(context: bpy.types.Context) -> str:
 class MOTION_MATCHING_OT_flip_take(Operator, bpy.types.Operator):
     """Show the next or previous directed take on the same frame"""
 
-    bl_idname = "motion_matching.flip_take"
     bl_label = "Flip Take"
     requires = (*CHARACTER, can_assign_action, has_directed_takes)
 
@@ -222,7 +212,6 @@ class MOTION_MATCHING_OT_direct_again(SteppedOperator, bpy.types.Operator):
     """Solve the shot stored in the active take with the current database and settings, and bake a \
 new action"""
 
-    bl_idname = "motion_matching.direct_again"
     bl_label = "Solve Again"
     keeps_best = True
     requires = (*PERFORMABLE, has_take, has_shot)
@@ -248,7 +237,6 @@ class MOTION_MATCHING_OT_direct_range(SteppedOperator, bpy.types.Operator):
     """Solve the preview range of the active take differently, and bake a new action. Nothing \
 changes outside the range"""
 
-    bl_idname = "motion_matching.direct_range"
     bl_label = "Solve Range Again"
     requires = (*PERFORMABLE, has_take, has_shot, has_preview_range)
 
@@ -264,7 +252,6 @@ changes outside the range"""
 class MOTION_MATCHING_OT_pin_jump(Operator, bpy.types.Operator):
     """Keep the jump at the playhead in everything solved from this take, or release it"""
 
-    bl_idname = "motion_matching.pin_jump"
     bl_label = "Keep Jump"
     requires = (*CHARACTER, has_take, has_jumps)
 
@@ -279,7 +266,6 @@ class MOTION_MATCHING_OT_replace_jump(SteppedOperator, bpy.types.Operator):
     """Replace the jump at the playhead with another, solve the seconds around it, and bake a new \
 action. The old jump may still occur elsewhere"""
 
-    bl_idname = "motion_matching.replace_jump"
     bl_label = "Replace Jump"
     requires = (*PERFORMABLE, has_take, has_shot, has_jumps)
 
@@ -302,7 +288,6 @@ class MOTION_MATCHING_OT_forbid_jump(SteppedOperator, bpy.types.Operator):
     """Solve the seconds around the playhead without this jump, and forbid it in everything solved \
 from the new take. The rest of the take stays as it is"""
 
-    bl_idname = "motion_matching.forbid_jump"
     bl_label = "Forbid Jump"
     requires = (*PERFORMABLE, has_take, has_shot, has_jumps)
 
@@ -313,7 +298,6 @@ from the new take. The rest of the take stays as it is"""
 class MOTION_MATCHING_OT_go_to_jump(Operator, bpy.types.Operator):
     """Go to the next or previous jump of the active take"""
 
-    bl_idname = "motion_matching.go_to_jump"
     bl_label = "Go to Jump"
     requires = (*CHARACTER, has_take, has_jumps)
 
@@ -332,7 +316,6 @@ class MOTION_MATCHING_OT_direct_take(SteppedOperator, bpy.types.Operator):
     """Replace all marks with marks along the active take, at its stops and turns, and solve them: \
 the same way without the controller's delay"""
 
-    bl_idname = "motion_matching.direct_take"
     bl_label = "Take to Marks"
     keeps_best = True
     requires = (*PERFORMABLE, has_performed_take)

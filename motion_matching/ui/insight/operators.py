@@ -61,7 +61,6 @@ class MOTION_MATCHING_OT_measure_coverage(SteppedOperator, bpy.types.Operator):
     """Measure how much of the requested motion the data covers, and list what to capture next. \
 Builds the database if needed"""
 
-    bl_idname = "motion_matching.measure_coverage"
     bl_label = "Measure Coverage"
     bl_options = {"REGISTER"}
     requires = (*SOURCES, has_reference)
@@ -77,7 +76,6 @@ class MOTION_MATCHING_OT_save_pictures(SteppedOperator, bpy.types.Operator):
     """Save strands, coverage, histograms, maps of poses and the price of jumps as one SVG \
 picture, for browsers and drawing programs"""
 
-    bl_idname = "motion_matching.save_pictures"
     bl_label = "Save Pictures"
     bl_options = {"REGISTER"}
     requires = (*SOURCES, has_reference)
@@ -139,7 +137,6 @@ def _resolve_picture_path(filepath: str) -> Path:
 class MOTION_MATCHING_OT_map_poses(SteppedOperator, bpy.types.Operator):
     """Draw all poses on a flat map, with similar poses close together"""
 
-    bl_idname = "motion_matching.map_poses"
     bl_label = "Map Poses"
     bl_options = {"REGISTER"}
     requires = SOURCES
@@ -153,7 +150,6 @@ class MOTION_MATCHING_OT_inspect_frame(SteppedOperator, bpy.types.Operator):
     """Show the current frame as the search sees it: its features, the cost of playing on, and why \
 other frames win, lose or are excluded. Follows the timeline"""
 
-    bl_idname = "motion_matching.inspect_frame"
     bl_label = "Inspect Frame"
     bl_options = {"REGISTER"}
     requires = (*SOURCES, has_inspectable)
@@ -173,7 +169,6 @@ other frames win, lose or are excluded. Follows the timeline"""
 class MOTION_MATCHING_OT_stop_inspecting(Operator, bpy.types.Operator):
     """Stop inspecting frames"""
 
-    bl_idname = "motion_matching.stop_inspecting"
     bl_label = "Stop Inspecting"
     bl_options = {"REGISTER"}
     requires = (*CHARACTER, is_inspecting)
@@ -206,7 +201,6 @@ _ODD_TAGS = {
 class MOTION_MATCHING_OT_tag_odd_postures(SteppedOperator, bpy.types.Operator):
     """Tag odd postures on their sources, to play them never or rarely"""
 
-    bl_idname = "motion_matching.tag_odd_postures"
     bl_label = "Exclude or Avoid Odd Postures"
     bl_options = {"UNDO"}  # another kind in a panel of the last operator would find none left
     requires = SOURCES
@@ -246,7 +240,6 @@ class MOTION_MATCHING_OT_tag_odd_postures(SteppedOperator, bpy.types.Operator):
 class MOTION_MATCHING_OT_go_to_posture(SteppedOperator, bpy.types.Operator):
     """Select the source of this posture, preview it, and go to its middle frame"""
 
-    bl_idname = "motion_matching.go_to_posture"
     bl_label = "Go to Source"
     bl_options = {"REGISTER"}
     requires = SOURCES
@@ -267,7 +260,6 @@ class MOTION_MATCHING_OT_exclude_spare_motion(SteppedOperator, bpy.types.Operato
     """Tag motion that scripts hardly play and that resembles other motion as Do Not Use. Your own \
 tags stay. Remove the ranges in the panel Tags to play it again"""
 
-    bl_idname = "motion_matching.exclude_spare_motion"
     bl_label = "Exclude Redundant Motion"
     bl_options = {"UNDO"}
     requires = SOURCES
@@ -313,7 +305,6 @@ INSPECTED = (*SOURCES, has_inspected_frame)
 class MOTION_MATCHING_OT_use_candidate(SteppedOperator, bpy.types.Operator):
     """Perform the take again up to here, continue with this frame, and bake a new take"""
 
-    bl_idname = "motion_matching.use_candidate"
     bl_label = "Use From Here"
     requires = (*INSPECTED, has_inspected_take, can_assign_action)
 
@@ -328,7 +319,6 @@ class MOTION_MATCHING_OT_forbid_candidate(SteppedOperator, bpy.types.Operator):
     """Never jump to this frame or within a third of a second of it: tags the range Do Not Start \
 Here on its source, for all new takes"""
 
-    bl_idname = "motion_matching.forbid_candidate"
     bl_label = "Forbid"
     requires = INSPECTED
 
@@ -354,7 +344,6 @@ Here on its source, for all new takes"""
 class MOTION_MATCHING_OT_go_to_candidate(SteppedOperator, bpy.types.Operator):
     """Select the source of this frame, preview it, and go to the frame"""
 
-    bl_idname = "motion_matching.go_to_candidate"
     bl_label = "Go to Source"
     bl_options = {"REGISTER"}
     requires = INSPECTED

@@ -146,7 +146,6 @@ def _turn(target: bpy.types.Object, position: Vector) -> None:
 class MOTION_MATCHING_OT_move_grip(Operator, bpy.types.Operator):
     """Move the target, a curve point or an obstacle"""
 
-    bl_idname = "motion_matching.move_grip"
     bl_label = "Move Handle"
     bl_options = {"UNDO"}
     requires = CHARACTER_ALSO_LIVE

@@ -162,7 +162,6 @@ class MOTION_MATCHING_OT_start(_LiveOperator, bpy.types.Operator):
     """Steer the character live in the 3D view. Builds the database if needed. Esc ends the \
 session and restores the previous state"""
 
-    bl_idname = "motion_matching.start"
     bl_label = "Start"
     bl_options = {"UNDO"}
     requires = PERFORMABLE
@@ -195,7 +194,6 @@ class MOTION_MATCHING_OT_tune(_LiveOperator, bpy.types.Operator):
     """Steer the simulation object alone, to get a feel for speeds and halflives, without a \
 database. A recording becomes a moving empty, to compare takes with or to steer by"""
 
-    bl_idname = "motion_matching.tune"
     bl_label = "Tune Without Character"
     bl_options = {"UNDO"}
 
@@ -222,7 +220,6 @@ def _is_blocked(window: bpy.types.Window, event: bpy.types.Event) -> bool:
 class MOTION_MATCHING_OT_stop(Operator, bpy.types.Operator):
     """End the live session, as Esc does; a recording becomes a take"""
 
-    bl_idname = "motion_matching.stop"
     bl_label = "Stop"
     bl_options = set()
     requires = (is_live,)
@@ -234,7 +231,6 @@ class MOTION_MATCHING_OT_stop(Operator, bpy.types.Operator):
 class MOTION_MATCHING_OT_record(Operator, bpy.types.Operator):
     """Start a recording, or end it as a take; the live session continues"""
 
-    bl_idname = "motion_matching.record"
     bl_label = "Record"
     bl_options = set()
     requires = (is_live,)
@@ -246,7 +242,6 @@ class MOTION_MATCHING_OT_record(Operator, bpy.types.Operator):
 class MOTION_MATCHING_OT_steer(Operator, bpy.types.Operator):
     """Act like a key of the live session; a direction is held until this runs again"""
 
-    bl_idname = "motion_matching.steer"
     bl_label = "Steer"
     bl_options = set()
     requires = (is_live,)
@@ -267,7 +262,6 @@ class MOTION_MATCHING_OT_push(Operator, bpy.types.Operator):
     """Push the character in the direction of the steering, or forward without steering. A motion \
 field also bends the body"""
 
-    bl_idname = "motion_matching.push"
     bl_label = "Push"
     bl_options = set()
     requires = (is_live, is_steered_by_hand)
@@ -279,7 +273,6 @@ field also bends the body"""
 class MOTION_MATCHING_OT_ask_for_tag(Operator, bpy.types.Operator):
     """Play only frames with this tag, or all frames again; takes effect at once while live"""
 
-    bl_idname = "motion_matching.ask_for_tag"
     bl_label = "Ask for Tag"
     bl_options = {"UNDO"}  # Adjust Last Operation would undo it first, which would end the session
     requires = CHARACTER_ALSO_LIVE
@@ -299,7 +292,6 @@ class MOTION_MATCHING_OT_recover_take(Operator, bpy.types.Operator):
     """Turn an interrupted recording into a take of its armature, or into an empty if only the \
 simulation object was steered. Uses the newest one of this file"""
 
-    bl_idname = "motion_matching.recover_take"
     bl_label = "Recover Take"
     requires = (not_live, has_interrupted)
 
@@ -312,7 +304,6 @@ simulation object was steered. Uses the newest one of this file"""
 class MOTION_MATCHING_OT_discard_recording(ConfirmedOperator, bpy.types.Operator):
     """Delete an interrupted recording, the newest one of this file"""
 
-    bl_idname = "motion_matching.discard_recording"
     bl_label = "Discard Recording"
     bl_options = set()
     requires = (not_live, has_interrupted)

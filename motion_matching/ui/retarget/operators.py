@@ -59,7 +59,6 @@ class MOTION_MATCHING_OT_retarget_action(_RetargetOperator, bpy.types.Operator):
     """Retarget an action of another armature to this one, as a new action. Uses the chosen \
 action, or the one the other selected armature plays. Bones may have any names and rest pose"""
 
-    bl_idname = "motion_matching.retarget_action"
     bl_label = "Retarget Action"
     requires = (*CHARACTER, can_assign_action, has_retarget_action)
 
@@ -80,7 +79,6 @@ class MOTION_MATCHING_OT_retarget_file(  # type: ignore[misc]  # bpy's types of 
     """Retarget BVH, FBX or glTF files to this armature, as new actions. Bones may have any names \
 and rest pose. Nothing else is imported"""
 
-    bl_idname = "motion_matching.retarget_file"
     bl_label = "Retarget File"
     bl_options = {"REGISTER", "UNDO", "PRESET"}
     requires = (*CHARACTER, can_assign_action)
@@ -108,7 +106,6 @@ class MOTION_MATCHING_OT_retarget_again(_RetargetOperator, bpy.types.Operator):
     """Retarget the last files again with the axes that make the character stand upright, and use \
 these axes from now on. The actions made before stay"""
 
-    bl_idname = "motion_matching.retarget_again"
     bl_label = "Use These Axes"
     requires = (*CHARACTER, can_assign_action, has_better_axes)
 
@@ -121,7 +118,6 @@ these axes from now on. The actions made before stay"""
 class MOTION_MATCHING_OT_find_retarget_bones(SteppedOperator, bpy.types.Operator):
     """Find the bones of both armatures by role, to review and change them before retargeting"""
 
-    bl_idname = "motion_matching.find_retarget_bones"
     bl_label = "Find Bones"
     requires = (*CHARACTER, has_retarget_action)
 
@@ -134,7 +130,6 @@ class MOTION_MATCHING_OT_find_retarget_bones(SteppedOperator, bpy.types.Operator
 class MOTION_MATCHING_OT_clear_retarget_bones(Operator, bpy.types.Operator):
     """Clear the bones in the table, and find all again"""
 
-    bl_idname = "motion_matching.clear_retarget_bones"
     bl_label = "Clear Bones"
     requires = (*CHARACTER_ALSO_LIVE, has_bones)
 
@@ -145,7 +140,6 @@ class MOTION_MATCHING_OT_clear_retarget_bones(Operator, bpy.types.Operator):
 class MOTION_MATCHING_OT_show_retarget_result(Operator, bpy.types.Operator):
     """Play this action, go to the frame with the largest error, and select the wrong bones"""
 
-    bl_idname = "motion_matching.show_retarget_result"
     bl_label = "Show Wrong Result"
     requires = (*CHARACTER, can_assign_action, has_results)
 
@@ -160,7 +154,6 @@ class MOTION_MATCHING_OT_show_retarget_result(Operator, bpy.types.Operator):
 class MOTION_MATCHING_OT_clear_retarget_results(Operator, bpy.types.Operator):
     """Clear the list of wrong results; the actions stay"""
 
-    bl_idname = "motion_matching.clear_retarget_results"
     bl_label = "Clear Results"
     requires = (*CHARACTER_ALSO_LIVE, has_results)
 

@@ -26,7 +26,6 @@ def is_at_work(context: bpy.types.Context) -> str:
 class MOTION_MATCHING_OT_cancel(Operator, bpy.types.Operator):
     """Cancel what is running, as Esc does"""
 
-    bl_idname = "motion_matching.cancel"
     bl_label = "Cancel"
     bl_options = set()
     requires = (is_at_work,)
@@ -38,7 +37,6 @@ class MOTION_MATCHING_OT_cancel(Operator, bpy.types.Operator):
 class MOTION_MATCHING_OT_unfold_warnings(Operator, bpy.types.Operator):
     """List these warnings with their remedies, or fold them to one line"""
 
-    bl_idname = "motion_matching.unfold_warnings"
     bl_label = "Unfold Warnings"
     bl_options = set()
     requires = CHARACTER_ALSO_LIVE
@@ -55,7 +53,6 @@ class MOTION_MATCHING_OT_unfold_warnings(Operator, bpy.types.Operator):
 class MOTION_MATCHING_OT_dismiss_warning(Operator, bpy.types.Operator):
     """Hide this warning until something about it changes"""
 
-    bl_idname = "motion_matching.dismiss_warning"
     bl_label = "Dismiss Warning"
     bl_options = set()
     requires = CHARACTER_ALSO_LIVE
@@ -93,7 +90,6 @@ def _parse(names: str) -> list[str]:
 class MOTION_MATCHING_OT_select_source(_NamedSources, Operator, bpy.types.Operator):
     """Make this source active. With several, each click moves to the next one"""
 
-    bl_idname = "motion_matching.select_source"
     bl_label = "Select Source"
     requires = CHARACTER_ALSO_LIVE
 
@@ -110,7 +106,6 @@ class MOTION_MATCHING_OT_select_source(_NamedSources, Operator, bpy.types.Operat
 class MOTION_MATCHING_OT_edit_named_sources(_NamedSources, Operator, bpy.types.Operator):
     """Change the sources that a warning is about"""
 
-    bl_idname = "motion_matching.edit_named_sources"
     bl_label = "Edit Sources"
     requires = CHARACTER
 
@@ -130,7 +125,6 @@ class MOTION_MATCHING_OT_edit_named_sources(_NamedSources, Operator, bpy.types.O
 class MOTION_MATCHING_OT_use_computed_paths(_NamedSources, Operator, bpy.types.Operator):
     """Build these sources from their computed paths instead of the lost ones"""
 
-    bl_idname = "motion_matching.use_computed_paths"
     bl_label = "Back to Computed"
     requires = CHARACTER
 
@@ -145,7 +139,6 @@ class MOTION_MATCHING_OT_use_computed_paths(_NamedSources, Operator, bpy.types.O
 class MOTION_MATCHING_OT_match_speeds(Operator, bpy.types.Operator):
     """Take the full speeds from the clips, so that the steering asks for no more than they have"""
 
-    bl_idname = "motion_matching.match_speeds"
     bl_label = "Match Speeds to Data"
     bl_options = {"UNDO"}  # as `ask_for_tag`
     requires = CHARACTER_ALSO_LIVE

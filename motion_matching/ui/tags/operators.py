@@ -74,7 +74,6 @@ class MOTION_MATCHING_OT_add_tag(Operator, bpy.types.Operator):
     """Tag frames of the active source: the preview range, or else the frames from the current one \
 on; or from the first to the last selected key"""
 
-    bl_idname = "motion_matching.add_tag"
     bl_label = "Add Range"
     requires = (*CHARACTER, has_active_source)
 
@@ -134,7 +133,6 @@ def _get_last_frame(source: MotionMatchingSource) -> int:
 class MOTION_MATCHING_OT_tag_at_playhead(Operator, bpy.types.Operator):
     """Start or end the active range at the current frame"""
 
-    bl_idname = "motion_matching.tag_at_playhead"
     bl_label = "Set at Playhead"
     requires = (*CHARACTER, has_active_source, has_range)
 
@@ -156,7 +154,6 @@ class MOTION_MATCHING_OT_tag_at_playhead(Operator, bpy.types.Operator):
 class MOTION_MATCHING_OT_remove_tag(Operator, bpy.types.Operator):
     """Remove the active range; the frames stay"""
 
-    bl_idname = "motion_matching.remove_tag"
     bl_label = "Remove Range"
     requires = (*CHARACTER, has_active_source, has_range)
 
@@ -179,7 +176,6 @@ class MOTION_MATCHING_OT_tags_to_markers(Operator, bpy.types.Operator):
     """Write the ranges as pose markers of the action, to edit them in the Action Editor. Other \
 markers stay"""
 
-    bl_idname = "motion_matching.tags_to_markers"
     bl_label = "To Markers"
     requires = (*CHARACTER, has_active_source, has_source_action)
 
@@ -201,7 +197,6 @@ markers stay"""
 class MOTION_MATCHING_OT_markers_to_tags(Operator, bpy.types.Operator):
     """Replace the ranges in the list by the pose markers of the action"""
 
-    bl_idname = "motion_matching.markers_to_tags"
     bl_label = "From Markers"
     requires = (*CHARACTER, has_active_source, has_source_action)
 
@@ -240,7 +235,6 @@ class MOTION_MATCHING_OT_propose_tags(SteppedOperator, bpy.types.Operator):
     """Tag idling, walking, running, turns, strafing, moving backward, starts and stops in all \
 enabled sources, as ranges to edit. Replaces earlier proposals"""
 
-    bl_idname = "motion_matching.propose_tags"
     bl_label = "Propose Tags for All Sources"
     requires = SOURCES
 

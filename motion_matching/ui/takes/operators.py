@@ -123,7 +123,6 @@ def make_plan(script: Any, along: str, frame: int) -> app.takes.baking.BakePlan:
 class MOTION_MATCHING_OT_bake_script(_BakeOperator, bpy.types.Operator):
     """Perform a script, and bake it into a new action. Builds the database if needed"""
 
-    bl_idname = "motion_matching.bake_script"
     bl_label = "Bake Script"
 
     def get_along(self) -> str:
@@ -134,7 +133,6 @@ class MOTION_MATCHING_OT_bake_along(_BakeOperator, bpy.types.Operator):
     """Follow the curve, go to the target, or repeat the recording like a live session, and bake a \
 new action without going live"""
 
-    bl_idname = "motion_matching.bake_along"
     bl_label = "Bake Along"
 
     along: str = choice("curve", "Along", "What leads the character", ALONGS[1:])
@@ -165,7 +163,6 @@ class MOTION_MATCHING_OT_bake_again(SteppedOperator, bpy.types.Operator):
     """Perform the active take again with the current database and settings, and bake a new \
 action. Contact markers set when feet are planted; move them in the Action Editor"""
 
-    bl_idname = "motion_matching.bake_again"
     bl_label = "Bake Again"
     requires = (*PERFORMABLE, has_performed_take)
 
@@ -217,7 +214,6 @@ action. Contact markers set when feet are planted; move them in the Action Edito
 class MOTION_MATCHING_OT_play_take(Operator, bpy.types.Operator):
     """Assign the active take to its armature, go to its first frame, and play"""
 
-    bl_idname = "motion_matching.play_take"
     bl_label = "Play Take"
     requires = (*CHARACTER, can_assign_action, has_take, has_action)
 
@@ -241,7 +237,6 @@ def is_not_kept(context: bpy.types.Context) -> str:
 class MOTION_MATCHING_OT_remove_take(Operator, bpy.types.Operator):
     """Delete the active take with its action and its NLA strips. Undo restores it"""
 
-    bl_idname = "motion_matching.remove_take"
     bl_label = "Delete Take"
     requires = (*TAKE, is_not_kept, can_assign_action)
 
@@ -261,7 +256,6 @@ def has_loose_takes(context: bpy.types.Context) -> str:
 class MOTION_MATCHING_OT_discard_takes(ConfirmedOperator, bpy.types.Operator):
     """Delete all unlocked takes with their actions and NLA strips. Undo restores them"""
 
-    bl_idname = "motion_matching.discard_takes"
     bl_label = "Delete Unlocked Takes"
     requires = (*CHARACTER, can_assign_action, has_loose_takes)
 
@@ -312,7 +306,6 @@ def is_beside(context: bpy.types.Context) -> str:
 class MOTION_MATCHING_OT_select_take(Operator, bpy.types.Operator):
     """Make the take of this warning active"""
 
-    bl_idname = "motion_matching.select_take"
     bl_label = "Select Take"
     requires = CHARACTER
 
@@ -331,7 +324,6 @@ class MOTION_MATCHING_OT_compare_takes(SteppedOperator, bpy.types.Operator):
     """Measure the active take beside another take or a variant of it: foot sliding, how well it \
 follows the steering, and how fast it responds"""
 
-    bl_idname = "motion_matching.compare_takes"
     bl_label = "Compare"
     bl_options = {"REGISTER"}
     requires = (*SOURCES, has_performed_take, has_something_to_compare_with)
@@ -350,7 +342,6 @@ class MOTION_MATCHING_OT_play_beside(SteppedOperator, bpy.types.Operator):
     """Show the other take or a variant of the active one beside the character, following the \
 timeline. It is only drawn: nothing is added to the file. Esc hides it"""
 
-    bl_idname = "motion_matching.play_beside"
     bl_label = "Play Beside"
     bl_options = {"REGISTER"}
     requires = (*SOURCES, has_performed_take, has_something_to_compare_with, is_take_played)
@@ -366,7 +357,6 @@ timeline. It is only drawn: nothing is added to the file. Esc hides it"""
 class MOTION_MATCHING_OT_hide_beside(Operator, bpy.types.Operator):
     """Hide the take beside the character"""
 
-    bl_idname = "motion_matching.hide_beside"
     bl_label = "Hide"
     bl_options = {"REGISTER"}
     requires = (*CHARACTER, is_beside)
