@@ -9,6 +9,14 @@ import bpy
 
 from . import app, ui
 from .app.runtime import runtime
+from .ui.database import ground_paths, preview_drawing
+from .ui.director import drawing as way_drawing
+from .ui.director import mark_drawing
+from .ui.insight import charts
+from .ui.insight import drawing as data_drawing
+from .ui.play import drawing as live_drawing
+from .ui.tags import drawing as tag_drawing
+from .ui.takes import drawing as take_drawing
 
 COMMAND = "motion_matching"
 
@@ -78,7 +86,7 @@ def _add_listeners() -> Remove:
     """Subscribe to changes; modules are loaded when something happens."""
     runtime.subscribe("database", lambda: app.database.status.mark_stale())
     for kind in ("database", "path", "selection"):
-        runtime.subscribe(kind, lambda: ui.database.ground_paths.schedule_refresh())
+        runtime.subscribe(kind, ground_paths.schedule_refresh)
     runtime.subscribe(
         "selection", lambda: app.insight.inspector.refresh() if runtime.inspector else None
     )
@@ -91,8 +99,8 @@ def _add_listeners() -> Remove:
     runtime.subscribe("live", lambda: app.takes.playing_beside.stop() if runtime.beside else None)
     runtime.subscribe("live", _end_mark_preview)
     runtime.subscribe("weights", lambda: runtime.live.note_weights() if runtime.live else None)
-    runtime.subscribe("live", lambda: ui.play.drawing.follow_session())
-    runtime.subscribe("tick", lambda live, frame: ui.play.drawing.show_tick(live, frame))
+    runtime.subscribe("live", live_drawing.follow_session)
+    runtime.subscribe("tick", live_drawing.show_tick)
     return runtime.listeners.clear
 
 
@@ -121,11 +129,9 @@ def _add_handlers() -> Remove:
 
 def _add_drawing() -> Remove:
     """Draw tags into animation editors, and the path and what is known of the data into views."""
-    overlays = ui.insight.drawing.overlay, ui.insight.charts.overlay
-    preview = ui.database.preview_drawing.overlay
-    moving = ui.takes.drawing.overlay, ui.director.drawing.overlay
-    arrows, paths = ui.director.mark_drawing.overlay, ui.database.ground_paths
-    parts: tuple[Any, ...] = (ui.tags.drawing, *overlays, preview, *moving, arrows, paths)
+    found = data_drawing, charts, preview_drawing, take_drawing, way_drawing, mark_drawing
+    overlays = (each.overlay for each in found)
+    parts: tuple[Any, ...] = (tag_drawing, *overlays, ground_paths)
     for part in parts:
         part.start()
 
@@ -158,9 +164,9 @@ preview of a source, and hides what plays beside a character."""
         return lambda: None
     view = config.keymaps.new("3D View", space_type="VIEW_3D")
     sheet = config.keymaps.new("Dopesheet", space_type="DOPESHEET_EDITOR")
-    start = ui.play.operators.MOTION_MATCHING_OT_start.bl_idname
-    end = ui.database.operators.MOTION_MATCHING_OT_stop_preview.bl_idname
-    hide = ui.takes.operators.MOTION_MATCHING_OT_hide_beside.bl_idname
+    start, end, hide = (
+        f"motion_matching.{name}" for name in ("start", "stop_preview", "hide_beside")
+    )
     keys: Any = (
         (view, view.keymap_items.new(start, *ui.keymaps.SHORTCUT, ctrl=True, alt=True)),
         (view, view.keymap_items.new(end, "ESC", "PRESS")),

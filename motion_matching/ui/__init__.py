@@ -5,33 +5,6 @@ from typing import TYPE_CHECKING
 from ..engine.lazy import load_on_use
 
 if TYPE_CHECKING:
-    from . import (
-        character,
-        classes,
-        controller,
-        database,
-        director,
-        features,
-        insight,
-        keymaps,
-        menus,
-        play,
-        preferences,
-        presets,
-        properties,
-        retarget,
-        strip,
-        tags,
-        takes,
-    )
-    from .base import (
-        colors,
-        drawing,
-        operator_base,
-        panel_base,
-        property_updates,
-        typed_properties,
-        whole_names,
-    )
+    from . import classes, keymaps, menus, preferences, presets, properties
 else:
     __getattr__ = load_on_use(__name__)

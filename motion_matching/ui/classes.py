@@ -2,64 +2,25 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from types import ModuleType
 
 import bpy
 
-from . import (
-    character,
-    controller,
-    database,
-    director,
-    features,
-    insight,
-    menus,
-    play,
-    preferences,
-    presets,
-    properties,
-    retarget,
-    strip,
-    tags,
-    takes,
-)
-
+# as in the sidebar
 _ROOMS = (
-    strip,
-    character,
-    database,
-    features,
-    tags,
-    play,
-    director,
-    takes,
-    retarget,
-    controller,
-    insight,
-)  # as in the sidebar
+    *("strip", "character", "database", "features", "tags", "play"),
+    *("director", "takes", "retarget", "controller", "insight"),
+)
 _MODULES = (
-    preferences,
-    play.properties,
-    insight.properties,
-    tags.properties,
-    database.properties,
-    features.properties,
-    controller.properties,
-    takes.properties,
-    director.properties,
-    retarget.properties,
-    properties,
-    presets,
-    database.operators_sources,
-    database.operators_import,
-    database.operators_mapping,
-    *(room.operators for room in _ROOMS),
-    play.grips,
-    play.gizmos,
-    menus,
-    *(room.panel for room in _ROOMS),
-    database.panel_mapping,
-    controller.panel_labels,
+    *("preferences", "play.properties", "insight.properties", "tags.properties"),
+    *("database.properties", "features.properties", "controller.properties"),
+    *("takes.properties", "director.properties", "retarget.properties", "properties", "presets"),
+    *("database.operators_sources", "database.operators_import", "database.operators_mapping"),
+    *(f"{room}.operators" for room in _ROOMS),
+    *("play.grips", "play.gizmos", "menus"),
+    *(f"{room}.panel" for room in _ROOMS),
+    *("database.panel_mapping", "controller.panel_labels"),
 )
 
 
@@ -70,4 +31,6 @@ def get_classes(module: ModuleType) -> list[type]:
     return [cls for cls in own if issubclass(cls, bpy.types.bpy_struct)]
 
 
-ALL: tuple[type, ...] = tuple(cls for module in _MODULES for cls in get_classes(module))
+ALL: tuple[type, ...] = tuple(
+    cls for name in _MODULES for cls in get_classes(import_module(f".{name}", __package__))
+)

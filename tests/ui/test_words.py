@@ -94,7 +94,9 @@ def test_the_button_of_the_file_browser_shows_the_whole_label():
 def test_buttons_menus_and_lists_refer_to_existing_classes():
     code = "".join(file.read_text(encoding="utf-8") for file in UI.rglob("*.py"))
     operators = {cls.bl_idname for cls in classes.ALL if issubclass(cls, bpy.types.Operator)}
-    assert set(re.findall(r'"(motion_matching\.\w+)"', code)) == operators
+    named = set(re.findall(r'"(motion_matching\.\w+)"', code))
+    assert len(named) > 60
+    assert not named - operators
     types = set(re.findall(r'"([A-Z]\w*_(?:MT|PT|UL)_\w+)"', code))
     assert len(types) > 10
     assert not {name for name in types if not hasattr(bpy.types, name)}
