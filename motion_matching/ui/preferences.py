@@ -228,7 +228,6 @@ class MotionMatchingPreferences(layers.Layers, colors.Palettes, bpy.types.AddonP
 class MOTION_MATCHING_OT_add_key(Operator, bpy.types.Operator):
     """Add another key for this: click the new field, then press the key"""
 
-    bl_label = "Add Key"
     bl_options = set()
     requires = IDLE
 
@@ -248,7 +247,6 @@ class MOTION_MATCHING_OT_add_key(Operator, bpy.types.Operator):
 class MOTION_MATCHING_OT_restore_keys(Operator, bpy.types.Operator):
     """Restore the default keys of live sessions and the default shortcut of Start"""
 
-    bl_label = "Restore Keys"
     bl_options = set()
     requires = IDLE
 

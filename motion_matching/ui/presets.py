@@ -89,8 +89,6 @@ class _PresetOperator(Operator):
 class MOTION_MATCHING_OT_apply_preset(_PresetOperator, bpy.types.Operator):
     """Use the settings of a preset"""
 
-    bl_label = "Apply Preset"
-
     filepath: str = text(
         "", "File", "JSON file of the preset, or the name of a shipped one", subtype="FILE_PATH"
     )
@@ -119,7 +117,6 @@ class MOTION_MATCHING_OT_apply_preset(_PresetOperator, bpy.types.Operator):
 class MOTION_MATCHING_OT_save_preset(_PresetOperator, bpy.types.Operator):
     """Save these settings as your own preset"""
 
-    bl_label = "Save Preset"
     bl_options = {"REGISTER"}
 
     name: str = text("My Preset", "Name", "Name of the preset, and of its file", maxlen=60)
@@ -180,7 +177,6 @@ class MOTION_MATCHING_OT_remove_preset(ConfirmedOperator, _PresetOperator, bpy.t
     """Remove your own preset that was applied or saved last. The settings stay, and the file \
 moves to the folder of removed presets"""
 
-    bl_label = "Remove Preset"
     bl_options = {"REGISTER"}
 
     name: str = text("", "Name", "Name of the preset")

@@ -17,7 +17,7 @@ from ...engine.errors import MotionMatchingError, to_missing_library
 from ...engine.names import to_readable
 from ..database.properties import MotionMatchingSource
 from ..takes.properties import MotionMatchingTake
-from .panel_base import TAB
+from .panel_base import TAB, set_label
 from .typed_properties import annotate, choice
 
 # What an operator requires: given the context, what to do first, or an empty string.
@@ -162,7 +162,8 @@ class NothingToDoError(Exception):
 class Operator(_Base):
     """Base class of all operators: each lists its requirements and implements `run`.
 
-    Its name says which it is: `MOTION_MATCHING_OT_build` is `motion_matching.build`.
+    Its name says which it is: `MOTION_MATCHING_OT_add_mark` is `motion_matching.add_mark`, with the
+    label Add Mark unless it gives another one.
     """
 
     bl_options = {"REGISTER", "UNDO"}
@@ -171,6 +172,7 @@ class Operator(_Base):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         cls.bl_idname = cls.__name__.replace("_OT_", ".").lower()
+        set_label(cls)
         annotate(cls)
 
     @classmethod

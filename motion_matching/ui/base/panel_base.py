@@ -35,12 +35,22 @@ State = tuple[Any, str]  # icon and words
 TAB = "Motion"
 
 
+def set_label(cls: Any) -> None:
+    """Call a class as it is named behind its kind, such as `_PT_`, unless it has a label."""
+    if "bl_label" not in vars(cls):
+        cls.bl_label = cls.__name__.rpartition("T_")[2].replace("_", " ").title()
+
+
 class Panel(_Base):
     """A mixin of all panels of the tab."""
 
     bl_space_type = "VIEW_3D"
     bl_region_type = "UI"
     bl_category = TAB
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        set_label(cls)
 
 
 class ArmaturePanel(Panel):

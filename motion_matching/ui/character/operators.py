@@ -31,8 +31,6 @@ _GAITS = {"idle": "idle", "run": "run", "fast": "run"}  # by a clip's first word
 class MOTION_MATCHING_OT_fix_rig(Operator, bpy.types.Operator):
     """Fix the armature, and keep all its animation in place"""
 
-    bl_label = "Fix Rig"
-
     fix: str = choice("scale", "Fix", "What is fixed", _FIX_ITEMS, options={"SKIP_SAVE"})
 
     @classmethod
@@ -77,7 +75,6 @@ class MOTION_MATCHING_OT_add_demo_performer(SteppedOperator, bpy.types.Operator)
     """Add a character with generated walking, running, turning and strafing, ready to build and \
 bake"""
 
-    bl_label = "Add Demo Performer"
     requires = (*IDLE, in_object_mode)
 
     climbs: bool = switch(

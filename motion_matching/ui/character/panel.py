@@ -32,7 +32,6 @@ _STRETCHES = (
 class MOTION_MATCHING_PT_character(StateHeader, ArmaturePanel, bpy.types.Panel):
     """The performing armature, and what moves it over the ground"""
 
-    bl_label = "Character"
     bl_options = {"DEFAULT_CLOSED"}
     bl_order = 0
 
@@ -54,7 +53,6 @@ class MOTION_MATCHING_PT_character(StateHeader, ArmaturePanel, bpy.types.Panel):
 class MOTION_MATCHING_PT_controls(StateHeader, ArmaturePanel, bpy.types.Panel):
     """The controls of a rig: takes and retargeted motion are written to them"""
 
-    bl_label = "Controls"
     bl_parent_id = "MOTION_MATCHING_PT_character"
     bl_options = {"DEFAULT_CLOSED"}
 
@@ -83,7 +81,6 @@ class MOTION_MATCHING_PT_controls(StateHeader, ArmaturePanel, bpy.types.Panel):
 class MOTION_MATCHING_PT_roles(StateHeader, ArmaturePanel, bpy.types.Panel):
     """Bones by role. Leave a role empty to find its bone by name, shape and motion"""
 
-    bl_label = "Roles"
     bl_parent_id = "MOTION_MATCHING_PT_character"
     bl_options = {"DEFAULT_CLOSED"}
 

@@ -46,7 +46,6 @@ PRESET_ITEMS = (
 class MOTION_MATCHING_OT_build(SteppedOperator, bpy.types.Operator):
     """Build the database from the sources that are switched on"""
 
-    bl_label = "Build"
     bl_options = {"REGISTER"}
     requires = SOURCES
 
@@ -65,7 +64,6 @@ class MOTION_MATCHING_OT_add_standing(SteppedOperator, bpy.types.Operator):
     """Add a built-in idle clip, fitted to this character, as a source: it breathes and shifts its \
 weight. Build again to use it"""
 
-    bl_label = "Add Standing"
     requires = (*SOURCES, can_assign_action)
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
@@ -112,7 +110,6 @@ imported or assigned. Press again or Esc to stop"""
 class MOTION_MATCHING_OT_stop_preview(Operator, bpy.types.Operator):
     """End the preview of a source, and return to the previous frame"""
 
-    bl_label = "Stop Preview"
     bl_options = {"REGISTER"}
     requires = (*CHARACTER, is_previewing)
 
@@ -124,7 +121,6 @@ class MOTION_MATCHING_OT_clear_cache(ConfirmedOperator, bpy.types.Operator):
     """Delete all databases and trained motion fields from the disk; they can be built again at \
 any time"""
 
-    bl_label = "Clear Cache"
     bl_options = {"REGISTER"}
     requires = IDLE  # panels ask at every redraw, which is no time to look at the disk
 
@@ -142,7 +138,6 @@ class MOTION_MATCHING_OT_move_databases(BrowsingOperator, bpy.types.Operator):
     """Choose a folder, and move databases and trained motion fields to 'Motion Matching \
 Databases' inside it. Other open Blenders use it after a restart"""
 
-    bl_label = "Move Databases"
     bl_options = {"REGISTER"}
     requires = IDLE
 
@@ -172,7 +167,6 @@ class MOTION_MATCHING_OT_move_databases_back(SteppedOperator, bpy.types.Operator
 class MOTION_MATCHING_OT_add_database(Operator, bpy.types.Operator):
     """Add a named database of the sources that are switched on"""
 
-    bl_label = "Add Database"
     requires = SOURCES
 
     label: str = text("Database", "Name", "Name of the database")
@@ -190,7 +184,6 @@ def has_database(context: bpy.types.Context) -> str:
 class MOTION_MATCHING_OT_remove_database(Operator, bpy.types.Operator):
     """Remove the active database from the list; its sources stay"""
 
-    bl_label = "Remove Database"
     requires = (*CHARACTER, has_database)
 
     def run(self, context: bpy.types.Context) -> None:
@@ -310,7 +303,6 @@ def has_path_here(context: bpy.types.Context) -> str:
 class MOTION_MATCHING_OT_select_path(Operator, bpy.types.Operator):
     """Select the empty with the path of the active source, to edit its keys"""
 
-    bl_label = "Select Path"
     requires = (*CHARACTER, has_active_source, has_path_here, in_object_mode)
 
     def run(self, context: bpy.types.Context) -> None:

@@ -141,7 +141,6 @@ class MOTION_MATCHING_OT_add_files(FilesOption, _FilesOperator, bpy.types.Operat
     """Add BVH files, or a folder with its subfolders, as sources. Without a selected armature, \
 one is created from the first file"""
 
-    bl_label = "Add Files"
     bl_options = {"REGISTER", "UNDO", "PRESET"}
 
     filename_ext = EXTENSION
@@ -154,8 +153,6 @@ one is created from the first file"""
 class MOTION_MATCHING_OT_add_folder(_FilesOperator, bpy.types.Operator):
     """Add all BVH files of a folder and its subfolders as sources. Without a selected armature, \
 one is created from the first file"""
-
-    bl_label = "Add Folder"
 
     directory: str = text("", "Folder", "Folder of the files to add", **_FOLDER)
     filter_folder: bool = switch(True, "", "Show folders", options={"HIDDEN", "SKIP_SAVE"})

@@ -52,7 +52,6 @@ def _list_bones(operator: Any, context: bpy.types.Context | None) -> Sequence[tu
 class MOTION_MATCHING_OT_choose_bone(Operator, bpy.types.Operator):
     """Choose the bone for a part of the body, in the source or in the character"""
 
-    bl_label = "Choose Bone"
     bl_property = "bone"
     requires = (*CHARACTER, has_active_source)
 

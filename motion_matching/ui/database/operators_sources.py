@@ -116,7 +116,6 @@ def has_shown_sources(context: bpy.types.Context) -> str:
 class MOTION_MATCHING_OT_add_actions(MirrorOption, Operator, bpy.types.Operator):
     """Add actions of this armature as sources"""
 
-    bl_label = "Add Actions"
     requires = (*CHARACTER, has_actions)
 
     which: str = choice("ALL", "Actions", "Actions to add", _WHICH)
@@ -175,7 +174,6 @@ def _describe_others(others: list[bpy.types.Object]) -> str:
 class MOTION_MATCHING_OT_remove_source(Operator, bpy.types.Operator):
     """Remove the active source from the list; its action or file stays"""
 
-    bl_label = "Remove Source"
     requires = (*CHARACTER, has_listed_sources)
 
     all: bool = switch(False, "All", "Remove all sources from the list", options={"SKIP_SAVE"})

@@ -157,8 +157,6 @@ def _draw_summary(layout: bpy.types.UILayout, status: app.database.status.Status
 class MOTION_MATCHING_PT_databases(StateHeader, DatabasePanel, bpy.types.Panel):
     """Named databases, each built from its own choice of sources"""
 
-    bl_label = "Databases"
-
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State | None:
         shown = get_active(settings.databases, settings.database_index)
         return ("NONE", shown.label) if shown else None
@@ -172,8 +170,6 @@ class MOTION_MATCHING_PT_databases(StateHeader, DatabasePanel, bpy.types.Panel):
 
 class MOTION_MATCHING_PT_source(StateHeader, SourcePanel, bpy.types.Panel):
     """How to use the active source"""
-
-    bl_label = "Source"
 
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State | None:
         gait = settings.sources[settings.source_index].gait
@@ -212,8 +208,6 @@ class MOTION_MATCHING_PT_source(StateHeader, SourcePanel, bpy.types.Panel):
 class MOTION_MATCHING_PT_reading(DatabasePanel, bpy.types.Panel):
     """How to read sources"""
 
-    bl_label = "Reading"
-
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         column = split_layout(self.layout)
         column.prop(settings, "speed")
@@ -230,8 +224,6 @@ class MOTION_MATCHING_PT_simulation_bone(
     StateHeader, AdvancedPanel, DatabasePanel, bpy.types.Panel
 ):
     """How to find the path of the character over the ground"""
-
-    bl_label = "Simulation Bone"
 
     @classmethod
     def is_in_use(cls, obj: bpy.types.Object, settings: MotionMatchingSettings) -> bool:

@@ -92,8 +92,6 @@ class MOTION_MATCHING_OT_add_pin(Operator, bpy.types.Operator):
     """Add a mark at the 3D cursor for a hand or foot alone, held for a second from the current \
 frame; way and motion stay. Parent it to an object to make the limb follow that"""
 
-    bl_label = "Add Pin"
-
     limb: str = choice("left_hand", "Limb", "Part of the body to bring to the mark", LIMBS)
 
     def run(self, context: bpy.types.Context) -> str:
@@ -106,8 +104,6 @@ frame; way and motion stay. Parent it to an object to make the limb follow that"
 class MOTION_MATCHING_OT_add_tempo(Operator, bpy.types.Operator):
     """Play the motion slower or faster in the preview range, or for two seconds from the current \
 frame. Marks are still met on their frames"""
-
-    bl_label = "Add Tempo"
 
     pace: str = choice("SLOWER", "Tempo", "How to play the motion there", _PACES)
 
@@ -124,7 +120,6 @@ frame. Marks are still met on their frames"""
 class MOTION_MATCHING_OT_remove_mark(Operator, bpy.types.Operator):
     """Remove the active mark or tempo and its timeline marker"""
 
-    bl_label = "Remove Mark"
     requires = (*CHARACTER, has_active_mark)
 
     def run(self, context: bpy.types.Context) -> None:
@@ -196,7 +191,6 @@ def has_directed_takes(context: bpy.types.Context) -> str:
 class MOTION_MATCHING_OT_flip_take(Operator, bpy.types.Operator):
     """Show the next or previous directed take on the same frame"""
 
-    bl_label = "Flip Take"
     requires = (*CHARACTER, can_assign_action, has_directed_takes)
 
     backward: bool = switch(False, "Backward", "Show the previous take")
@@ -266,7 +260,6 @@ class MOTION_MATCHING_OT_replace_jump(SteppedOperator, bpy.types.Operator):
     """Replace the jump at the playhead with another, solve the seconds around it, and bake a new \
 action. The old jump may still occur elsewhere"""
 
-    bl_label = "Replace Jump"
     requires = (*PERFORMABLE, has_take, has_shot, has_jumps)
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
@@ -288,7 +281,6 @@ class MOTION_MATCHING_OT_forbid_jump(SteppedOperator, bpy.types.Operator):
     """Solve the seconds around the playhead without this jump, and forbid it in everything solved \
 from the new take. The rest of the take stays as it is"""
 
-    bl_label = "Forbid Jump"
     requires = (*PERFORMABLE, has_take, has_shot, has_jumps)
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:

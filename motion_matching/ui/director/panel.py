@@ -227,8 +227,6 @@ class MOTION_MATCHING_PT_mark(_DirectorPanel, bpy.types.Panel):
 class MOTION_MATCHING_PT_jumps(_DirectorPanel, bpy.types.Panel):
     """Where the active take jumps between clips, and how to change that"""
 
-    bl_label = "Jumps"
-
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         layout, take = self.layout, get_active(settings.takes, settings.take_index)
         jumps = app.direct.jumps.list_jumps(take.action) if take else []
@@ -255,8 +253,6 @@ class MOTION_MATCHING_PT_jumps(_DirectorPanel, bpy.types.Panel):
 
 class MOTION_MATCHING_PT_shot(_DirectorPanel, bpy.types.Panel):
     """The shot: its range, gait, seed and path"""
-
-    bl_label = "Shot"
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         director, column = settings.director, split_layout(self.layout)

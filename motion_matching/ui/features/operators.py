@@ -38,7 +38,6 @@ def _finish_edit(features: MotionMatchingFeatures) -> None:
 class MOTION_MATCHING_OT_add_feature(Operator, bpy.types.Operator):
     """Add a feature to compare frames by. Build again to use it; a live session is not affected"""
 
-    bl_label = "Add Feature"
     requires = CHARACTER_ALSO_LIVE
 
     kind: str = choice("bone_position", "Kind", "Quantity to compare", KINDS)
@@ -82,7 +81,6 @@ class MOTION_MATCHING_OT_remove_feature(Operator, bpy.types.Operator):
     """Remove the active feature. To ignore it for a while, set its weight to zero instead, which \
 needs no build"""
 
-    bl_label = "Remove Feature"
     requires = (*CHARACTER_ALSO_LIVE, has_feature)
 
     def run(self, context: bpy.types.Context) -> None:
@@ -96,7 +94,6 @@ needs no build"""
 class MOTION_MATCHING_OT_move_feature(MoveOperator, bpy.types.Operator):
     """Move the active feature in the list; the order makes no difference to the motion"""
 
-    bl_label = "Move Feature"
     requires = (*CHARACTER_ALSO_LIVE, has_feature)
 
     def get_item(self, context: bpy.types.Context) -> ActiveItem:

@@ -54,8 +54,6 @@ def _draw_height(layout: bpy.types.UILayout, obj: bpy.types.Object, features: An
 class MOTION_MATCHING_PT_features(StateHeader, AdvancedPanel, DatabasePanel, bpy.types.Panel):
     """Features to compare frames by, and the weight of each"""
 
-    bl_label = "Features"
-
     @classmethod
     def is_in_use(cls, obj: bpy.types.Object, settings: MotionMatchingSettings) -> bool:
         features = settings.features

@@ -61,7 +61,6 @@ class MOTION_MATCHING_OT_measure_coverage(SteppedOperator, bpy.types.Operator):
     """Measure how much of the requested motion the data covers, and list what to capture next. \
 Builds the database if needed"""
 
-    bl_label = "Measure Coverage"
     bl_options = {"REGISTER"}
     requires = (*SOURCES, has_reference)
 
@@ -76,7 +75,6 @@ class MOTION_MATCHING_OT_save_pictures(SteppedOperator, bpy.types.Operator):
     """Save strands, coverage, histograms, maps of poses and the price of jumps as one SVG \
 picture, for browsers and drawing programs"""
 
-    bl_label = "Save Pictures"
     bl_options = {"REGISTER"}
     requires = (*SOURCES, has_reference)
 
@@ -137,7 +135,6 @@ def _resolve_picture_path(filepath: str) -> Path:
 class MOTION_MATCHING_OT_map_poses(SteppedOperator, bpy.types.Operator):
     """Draw all poses on a flat map, with similar poses close together"""
 
-    bl_label = "Map Poses"
     bl_options = {"REGISTER"}
     requires = SOURCES
 
@@ -150,7 +147,6 @@ class MOTION_MATCHING_OT_inspect_frame(SteppedOperator, bpy.types.Operator):
     """Show the current frame as the search sees it: its features, the cost of playing on, and why \
 other frames win, lose or are excluded. Follows the timeline"""
 
-    bl_label = "Inspect Frame"
     bl_options = {"REGISTER"}
     requires = (*SOURCES, has_inspectable)
 
@@ -169,7 +165,6 @@ other frames win, lose or are excluded. Follows the timeline"""
 class MOTION_MATCHING_OT_stop_inspecting(Operator, bpy.types.Operator):
     """Stop inspecting frames"""
 
-    bl_label = "Stop Inspecting"
     bl_options = {"REGISTER"}
     requires = (*CHARACTER, is_inspecting)
 

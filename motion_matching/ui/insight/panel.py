@@ -48,7 +48,6 @@ _ODD_ICONS: Any = {"no_use": "CANCEL", "prefer": "SOLO_OFF", "play": "PLAY"}
 class MOTION_MATCHING_PT_insight(StateHeader, AdvancedPanel, bpy.types.Panel):
     """Contents of the data, as the search sees it"""
 
-    bl_label = "Insight"
     bl_order = 7
     bl_options = {"DEFAULT_CLOSED"}
 
@@ -76,7 +75,6 @@ class MOTION_MATCHING_PT_insight(StateHeader, AdvancedPanel, bpy.types.Panel):
 class MOTION_MATCHING_PT_coverage(ArmaturePanel, bpy.types.Panel):
     """How much of the requested motion the data covers"""
 
-    bl_label = "Coverage"
     bl_parent_id = "MOTION_MATCHING_PT_insight"
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
@@ -115,7 +113,6 @@ class MOTION_MATCHING_PT_coverage(ArmaturePanel, bpy.types.Panel):
 class MOTION_MATCHING_PT_odd_postures(StateHeader, ArmaturePanel, bpy.types.Panel):
     """Moments that look wrong in the middle of an ordinary walk or run"""
 
-    bl_label = "Odd Postures"
     bl_parent_id = "MOTION_MATCHING_PT_insight"
 
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State:
@@ -177,7 +174,6 @@ class MOTION_MATCHING_PT_spare_motion(ArmaturePanel, bpy.types.Panel):
 class MOTION_MATCHING_PT_frame_inspector(ArmaturePanel, bpy.types.Panel):
     """A frame as the search sees it"""
 
-    bl_label = "Frame Inspector"
     bl_parent_id = "MOTION_MATCHING_PT_insight"
     bl_options = {"DEFAULT_CLOSED"}
 

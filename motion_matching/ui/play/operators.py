@@ -162,7 +162,6 @@ class MOTION_MATCHING_OT_start(_LiveOperator, bpy.types.Operator):
     """Steer the character live in the 3D view. Builds the database if needed. Esc ends the \
 session and restores the previous state"""
 
-    bl_label = "Start"
     bl_options = {"UNDO"}
     requires = PERFORMABLE
 
@@ -220,7 +219,6 @@ def _is_blocked(window: bpy.types.Window, event: bpy.types.Event) -> bool:
 class MOTION_MATCHING_OT_stop(Operator, bpy.types.Operator):
     """End the live session, as Esc does; a recording becomes a take"""
 
-    bl_label = "Stop"
     bl_options = set()
     requires = (is_live,)
 
@@ -231,7 +229,6 @@ class MOTION_MATCHING_OT_stop(Operator, bpy.types.Operator):
 class MOTION_MATCHING_OT_record(Operator, bpy.types.Operator):
     """Start a recording, or end it as a take; the live session continues"""
 
-    bl_label = "Record"
     bl_options = set()
     requires = (is_live,)
 
@@ -242,7 +239,6 @@ class MOTION_MATCHING_OT_record(Operator, bpy.types.Operator):
 class MOTION_MATCHING_OT_steer(Operator, bpy.types.Operator):
     """Act like a key of the live session; a direction is held until this runs again"""
 
-    bl_label = "Steer"
     bl_options = set()
     requires = (is_live,)
 
@@ -262,7 +258,6 @@ class MOTION_MATCHING_OT_push(Operator, bpy.types.Operator):
     """Push the character in the direction of the steering, or forward without steering. A motion \
 field also bends the body"""
 
-    bl_label = "Push"
     bl_options = set()
     requires = (is_live, is_steered_by_hand)
 
@@ -292,7 +287,6 @@ class MOTION_MATCHING_OT_recover_take(Operator, bpy.types.Operator):
     """Turn an interrupted recording into a take of its armature, or into an empty if only the \
 simulation object was steered. Uses the newest one of this file"""
 
-    bl_label = "Recover Take"
     requires = (not_live, has_interrupted)
 
     def run(self, context: bpy.types.Context) -> str:
@@ -304,7 +298,6 @@ simulation object was steered. Uses the newest one of this file"""
 class MOTION_MATCHING_OT_discard_recording(ConfirmedOperator, bpy.types.Operator):
     """Delete an interrupted recording, the newest one of this file"""
 
-    bl_label = "Discard Recording"
     bl_options = set()
     requires = (not_live, has_interrupted)
 

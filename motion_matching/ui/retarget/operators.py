@@ -59,7 +59,6 @@ class MOTION_MATCHING_OT_retarget_action(_RetargetOperator, bpy.types.Operator):
     """Retarget an action of another armature to this one, as a new action. Uses the chosen \
 action, or the one the other selected armature plays. Bones may have any names and rest pose"""
 
-    bl_label = "Retarget Action"
     requires = (*CHARACTER, can_assign_action, has_retarget_action)
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
@@ -79,7 +78,6 @@ class MOTION_MATCHING_OT_retarget_file(  # type: ignore[misc]  # bpy's types of 
     """Retarget BVH, FBX or glTF files to this armature, as new actions. Bones may have any names \
 and rest pose. Nothing else is imported"""
 
-    bl_label = "Retarget File"
     bl_options = {"REGISTER", "UNDO", "PRESET"}
     requires = (*CHARACTER, can_assign_action)
 

@@ -35,7 +35,6 @@ _MOST_ROWS = 6  # of results; more are scrolled through
 class MOTION_MATCHING_PT_retarget(StateHeader, ArmaturePanel, bpy.types.Panel):
     """Copy motion of any other character to this one as a new action, without a database"""
 
-    bl_label = "Retarget"
     bl_options = {"DEFAULT_CLOSED"}
     bl_order = 5
 
@@ -111,8 +110,6 @@ class _RetargetPanel(ArmaturePanel):
 
 class MOTION_MATCHING_PT_retarget_options(_RetargetPanel, bpy.types.Panel):
     """How motion is retargeted"""
-
-    bl_label = "Retarget Options"
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         group, column = settings.retarget, split_layout(self.layout)

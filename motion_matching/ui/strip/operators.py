@@ -26,7 +26,6 @@ def is_at_work(context: bpy.types.Context) -> str:
 class MOTION_MATCHING_OT_cancel(Operator, bpy.types.Operator):
     """Cancel what is running, as Esc does"""
 
-    bl_label = "Cancel"
     bl_options = set()
     requires = (is_at_work,)
 
@@ -37,7 +36,6 @@ class MOTION_MATCHING_OT_cancel(Operator, bpy.types.Operator):
 class MOTION_MATCHING_OT_unfold_warnings(Operator, bpy.types.Operator):
     """List these warnings with their remedies, or fold them to one line"""
 
-    bl_label = "Unfold Warnings"
     bl_options = set()
     requires = CHARACTER_ALSO_LIVE
 
@@ -53,7 +51,6 @@ class MOTION_MATCHING_OT_unfold_warnings(Operator, bpy.types.Operator):
 class MOTION_MATCHING_OT_dismiss_warning(Operator, bpy.types.Operator):
     """Hide this warning until something about it changes"""
 
-    bl_label = "Dismiss Warning"
     bl_options = set()
     requires = CHARACTER_ALSO_LIVE
 
@@ -90,7 +87,6 @@ def _parse(names: str) -> list[str]:
 class MOTION_MATCHING_OT_select_source(_NamedSources, Operator, bpy.types.Operator):
     """Make this source active. With several, each click moves to the next one"""
 
-    bl_label = "Select Source"
     requires = CHARACTER_ALSO_LIVE
 
     def run(self, context: bpy.types.Context) -> str:

@@ -85,7 +85,6 @@ _HIDDEN = (
 class MOTION_MATCHING_PT_advanced(Panel, bpy.types.Panel):
     """Whether to show panels and settings that are rarely changed"""
 
-    bl_label = "Advanced"
     bl_options = {"DEFAULT_CLOSED"}
     bl_order = 8
 

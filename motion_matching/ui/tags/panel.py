@@ -46,8 +46,6 @@ class MOTION_MATCHING_UL_tags(List, bpy.types.UIList):
 class MOTION_MATCHING_PT_tags(StateHeader, SourcePanel, bpy.types.Panel):
     """Frame ranges of the active source, to ask for, exclude, prefer or loop"""
 
-    bl_label = "Tags"
-
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State | None:
         count = len(settings.sources[settings.source_index].tag_ranges)
         return ("NONE", format_count(count, "Range")) if count else None
@@ -86,7 +84,6 @@ class MOTION_MATCHING_PT_tags(StateHeader, SourcePanel, bpy.types.Panel):
 class MOTION_MATCHING_PT_thresholds(AdvancedPanel, SourcePanel, bpy.types.Panel):
     """Thresholds of Propose Tags and Auto Tags"""
 
-    bl_label = "Thresholds"
     bl_parent_id = "MOTION_MATCHING_PT_tags"
 
     @classmethod

@@ -123,8 +123,6 @@ def make_plan(script: Any, along: str, frame: int) -> app.takes.baking.BakePlan:
 class MOTION_MATCHING_OT_bake_script(_BakeOperator, bpy.types.Operator):
     """Perform a script, and bake it into a new action. Builds the database if needed"""
 
-    bl_label = "Bake Script"
-
     def get_along(self) -> str:
         return "script"
 
@@ -132,8 +130,6 @@ class MOTION_MATCHING_OT_bake_script(_BakeOperator, bpy.types.Operator):
 class MOTION_MATCHING_OT_bake_along(_BakeOperator, bpy.types.Operator):
     """Follow the curve, go to the target, or repeat the recording like a live session, and bake a \
 new action without going live"""
-
-    bl_label = "Bake Along"
 
     along: str = choice("curve", "Along", "What leads the character", ALONGS[1:])
 
@@ -163,7 +159,6 @@ class MOTION_MATCHING_OT_bake_again(SteppedOperator, bpy.types.Operator):
     """Perform the active take again with the current database and settings, and bake a new \
 action. Contact markers set when feet are planted; move them in the Action Editor"""
 
-    bl_label = "Bake Again"
     requires = (*PERFORMABLE, has_performed_take)
 
     use_markers: bool = switch(
@@ -214,7 +209,6 @@ action. Contact markers set when feet are planted; move them in the Action Edito
 class MOTION_MATCHING_OT_play_take(Operator, bpy.types.Operator):
     """Assign the active take to its armature, go to its first frame, and play"""
 
-    bl_label = "Play Take"
     requires = (*CHARACTER, can_assign_action, has_take, has_action)
 
     def run(self, context: bpy.types.Context) -> None:
@@ -306,7 +300,6 @@ def is_beside(context: bpy.types.Context) -> str:
 class MOTION_MATCHING_OT_select_take(Operator, bpy.types.Operator):
     """Make the take of this warning active"""
 
-    bl_label = "Select Take"
     requires = CHARACTER
 
     name: str = text("", "Name", "Name of the take's action", options={"SKIP_SAVE"})
@@ -342,7 +335,6 @@ class MOTION_MATCHING_OT_play_beside(SteppedOperator, bpy.types.Operator):
     """Show the other take or a variant of the active one beside the character, following the \
 timeline. It is only drawn: nothing is added to the file. Esc hides it"""
 
-    bl_label = "Play Beside"
     bl_options = {"REGISTER"}
     requires = (*SOURCES, has_performed_take, has_something_to_compare_with, is_take_played)
 

@@ -55,7 +55,6 @@ def _draw_name(row: bpy.types.UILayout, item: MotionMatchingTake) -> None:
 class MOTION_MATCHING_PT_takes(StateHeader, ArmaturePanel, bpy.types.Panel):
     """Performances baked into ordinary actions"""
 
-    bl_label = "Takes"
     bl_order = 4
 
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State:
@@ -113,7 +112,6 @@ def draw_bake_button(layout: bpy.types.UILayout, script: MotionMatchingScript) -
 class MOTION_MATCHING_PT_bake_options(ArmaturePanel, bpy.types.Panel):
     """What to bake, and where to put it"""
 
-    bl_label = "Bake Options"
     bl_parent_id = "MOTION_MATCHING_PT_takes"
     bl_options = {"DEFAULT_CLOSED"}
 
@@ -126,7 +124,6 @@ class MOTION_MATCHING_PT_bake_options(ArmaturePanel, bpy.types.Panel):
 class MOTION_MATCHING_PT_compare(ArmaturePanel, bpy.types.Panel):
     """Two takes side by side, or one and a variant of it"""
 
-    bl_label = "Compare"
     bl_parent_id = "MOTION_MATCHING_PT_takes"
     bl_options = {"DEFAULT_CLOSED"}
 
