@@ -11,7 +11,7 @@ from typing import Any
 
 import bpy
 
-from .base.panel_base import draw_right, set_options
+from .base.panel_base import draw_icon, draw_right
 
 NAME = "Motion Matching Live"
 _VIEW = "3D View"
@@ -165,8 +165,7 @@ def draw_shortcuts(layout: bpy.types.UILayout, operator: str) -> None:
 
 def draw_add(layout: bpy.types.UILayout, action: str = "") -> None:
     """Draw a button that adds a key for an action, or a shortcut of Start without one."""
-    button = layout.operator("motion_matching.add_key", text="", icon="ADD")
-    set_options(button, action=action)
+    draw_icon(layout, "motion_matching.add_key", "ADD", action=action)
 
 
 def _draw_change(layout: bpy.types.UILayout, item: Any, name: str) -> None:
@@ -174,7 +173,5 @@ def _draw_change(layout: bpy.types.UILayout, item: Any, name: str) -> None:
     changed = item.is_user_modified and not item.is_user_defined
     row = layout.row(align=True)
     row.context_pointer_set("keymap", get_keymap(name))
-    kind = "restore" if changed else "remove"
-    icon: Any = "BACK" if changed else "X"
-    button = row.operator(f"preferences.keyitem_{kind}", text="", icon=icon)
-    set_options(button, item_id=item.id)
+    kind, icon = ("restore", "BACK") if changed else ("remove", "X")
+    draw_icon(row, f"preferences.keyitem_{kind}", icon, item_id=item.id)

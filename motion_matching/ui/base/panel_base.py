@@ -58,7 +58,13 @@ class ArmaturePanel(Panel):
 
     @classmethod
     def poll(cls, context: bpy.types.Context) -> bool:
-        return get_active_armature(context) is not None
+        obj = get_active_armature(context)
+        return obj is not None and cls.is_shown(obj, settings_of(obj))
+
+    @classmethod
+    def is_shown(cls, obj: bpy.types.Object, settings: MotionMatchingSettings) -> bool:
+        """Return whether there is something to show of an armature."""
+        return True
 
     def draw(self, context: bpy.types.Context) -> None:
         obj = get_active_armature(context)
@@ -74,11 +80,9 @@ class AdvancedPanel(ArmaturePanel):
     """A mixin of panels that are hidden without *Advanced*, unless they are in use."""
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        if not super().poll(context):
-            return False
-        obj = get_active_armature(context)
-        return shows_advanced() or cls.is_in_use(obj, settings_of(obj))
+    def is_shown(cls, obj: bpy.types.Object, settings: MotionMatchingSettings) -> bool:
+        is_wanted = shows_advanced() or cls.is_in_use(obj, settings)
+        return is_wanted and super().is_shown(obj, settings)
 
     @classmethod
     def is_in_use(cls, obj: bpy.types.Object, settings: MotionMatchingSettings) -> bool:
@@ -130,11 +134,7 @@ class SourcePanel(DatabasePanel):
     """A mixin of panels about the active source."""
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        obj = get_active_armature(context)
-        if obj is None:
-            return False
-        settings = settings_of(obj)
+    def is_shown(cls, obj: bpy.types.Object, settings: MotionMatchingSettings) -> bool:
         return has_active(settings.sources, settings.source_index)
 
 
@@ -159,6 +159,11 @@ def set_options(button: bpy.types.OperatorProperties, **options: Any) -> None:
         setattr(button, name, value)
 
 
+def draw_icon(layout: bpy.types.UILayout, operator: str, icon: Any, **options: Any) -> None:
+    """Draw a button without a text, which runs its operator with these properties."""
+    set_options(layout.operator(operator, text="", icon=icon), **options)
+
+
 def draw_list(
     layout: bpy.types.UILayout,
     kind: str,
@@ -170,18 +175,19 @@ def draw_list(
 ) -> bpy.types.UILayout:
     """Draw a list, and return the column beside it for its buttons, such as plus and minus.
 
-    `tip` is the property of its items that their tooltips show.
+    `items` may belong to a group of the owner: "marks.objects". `tip` is the property of its items
+    that their tooltips show.
     """
-    row = layout.row()
-    row.template_list(kind, "", owner, items, owner, index, rows=rows, item_dyntip_propname=tip)
+    row, (group, _, name) = layout.row(), items.rpartition(".")
+    holder = getattr(owner, group) if group else owner
+    row.template_list(kind, "", holder, name, owner, index, rows=rows, item_dyntip_propname=tip)
     return row.column(align=True)
 
 
 def draw_move_buttons(side: bpy.types.UILayout, operator: str) -> None:
     """Draw the arrows that move the active item, in the column beside a list."""
     for direction in ("UP", "DOWN"):
-        icon: Any = f"TRIA_{direction}"
-        set_options(side.operator(operator, text="", icon=icon), direction=direction)
+        draw_icon(side, operator, f"TRIA_{direction}", direction=direction)
 
 
 def draw_table(layout: bpy.types.UILayout, rows: Iterable[Sequence[str]], factor: float) -> None:
@@ -305,9 +311,8 @@ def draw_preset_row(layout: bpy.types.UILayout, kind: str, preset: str) -> None:
     """Draw a preset menu, with a button to add and one to remove, as Blender does."""
     row = layout.row(align=True)
     row.menu(f"MOTION_MATCHING_MT_{kind}", text=_get_title(preset) if preset else "Presets")
-    set_options(row.operator("motion_matching.save_preset", text="", icon="ADD"), kind=kind)
-    remove = row.operator("motion_matching.remove_preset", text="", icon="REMOVE")
-    set_options(remove, kind=kind, name=preset)
+    draw_icon(row, "motion_matching.save_preset", "ADD", kind=kind)
+    draw_icon(row, "motion_matching.remove_preset", "REMOVE", kind=kind, name=preset)
 
 
 @cache

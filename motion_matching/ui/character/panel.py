@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 import bpy
 
 from ... import app
-from ...app.character.characters import get_active_armature
 from ...app.property_access import armature_of, settings_of
 from ...engine.skeleton.bone_names import ROLES
 from ..base.panel_base import (
@@ -57,9 +56,8 @@ class MOTION_MATCHING_PT_controls(StateHeader, ArmaturePanel, bpy.types.Panel):
     bl_options = {"DEFAULT_CLOSED"}
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        obj = get_active_armature(context)
-        return obj is not None and app.character.controls.get_state(obj) is not None
+    def is_shown(cls, obj: bpy.types.Object, settings: MotionMatchingSettings) -> bool:
+        return app.character.controls.get_state(obj) is not None
 
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State | None:
         state = app.character.controls.get_state(obj)

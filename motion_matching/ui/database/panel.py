@@ -16,12 +16,12 @@ from ..base.panel_base import (
     SourcePanel,
     State,
     StateHeader,
+    draw_icon,
     draw_list,
     draw_small_lines,
     draw_warnings,
     draw_wrapped_text,
     format_count,
-    set_options,
     split_layout,
 )
 from ..character.panel import draw_roles
@@ -128,8 +128,7 @@ class MOTION_MATCHING_PT_database(StateHeader, ArmaturePanel, bpy.types.Panel):
         side.menu("MOTION_MATCHING_MT_add_sources", text="", icon="ADD")
         side.operator("motion_matching.remove_source", text="", icon="REMOVE")
         side.separator()
-        preview = side.operator("motion_matching.preview_source", text="", icon="HIDE_OFF")
-        set_options(preview, mirrored=False)
+        draw_icon(side, "motion_matching.preview_source", "HIDE_OFF", mirrored=False)
         side.menu("MOTION_MATCHING_MT_shown_sources", text="", icon="DOWNARROW_HLT")
         if not settings.sources:
             row = layout.row(align=True)
@@ -183,15 +182,9 @@ class MOTION_MATCHING_PT_source(StateHeader, SourcePanel, bpy.types.Panel):
         column = split_layout(self.layout)
         for name in ("action" if source.kind == "ACTION" else "filepath", "gait", "tags", "speed"):
             column.prop(source, name)
-        if source.kind == "ACTION":
-            column.prop(source, "performer")
-        else:
-            column.prop(source, "character")
-        column.prop(source, "loop")
-        column.prop(source, "mirror")
-        column.prop(source, "tempo")
-        column.prop(source, "keep_frames")
-        column.prop(source, "keep_floor")
+        column.prop(source, "performer" if source.kind == "ACTION" else "character")
+        for name in ("loop", "mirror", "tempo", "keep_frames", "keep_floor"):
+            column.prop(source, name)
         _draw_ground(column.column(), source)
         row = column.row(heading="Range")
         row.prop(source, "use_range", text="")

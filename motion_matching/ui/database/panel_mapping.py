@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ... import app
-from ..base.panel_base import SourcePanel, State, StateHeader, draw_wrapped_text, set_options
+from ..base.panel_base import (
+    SourcePanel,
+    State,
+    StateHeader,
+    draw_icon,
+    draw_wrapped_text,
+    set_options,
+)
 from ..properties import MotionMatchingSettings
 
 if TYPE_CHECKING:
@@ -44,8 +51,7 @@ class MOTION_MATCHING_PT_mapping(StateHeader, SourcePanel, bpy.types.Panel):
             _draw_pairs(layout, state.mapping.pairs)
         row = layout.row(align=True)
         row.menu("MOTION_MATCHING_MT_source_mappings", text="Presets")
-        save = row.operator("motion_matching.save_preset", text="", icon="ADD")
-        set_options(save, kind="mappings", for_source=True)
+        draw_icon(row, "motion_matching.save_preset", "ADD", kind="mappings", for_source=True)
         layout.operator("motion_matching.reset_mapping", icon="LOOP_BACK")
 
 
@@ -54,10 +60,9 @@ def _draw_pairs(layout: bpy.types.UILayout, pairs: tuple[BonePair, ...]) -> None
     column = layout.column(align=True)
     for pair in pairs:
         row = column.row(align=True)
-        unsure: Any = "NONE"
-        if pair.target and app.mapping.bone_table.is_doubtful(pair.confidence):
-            unsure = "QUESTION"
-        row.label(text=pair.role.replace("_", " ").title(), icon=unsure)
+        is_unsure = pair.target and app.mapping.bone_table.is_doubtful(pair.confidence)
+        icon: Any = "QUESTION" if is_unsure else "NONE"
+        row.label(text=pair.role.replace("_", " ").title(), icon=icon)
         for side, bones in (("SOURCE", pair.source), ("CHARACTER", pair.target)):
             text = bones[0] if bones else "-"
             button = row.operator("motion_matching.choose_bone", text=text)

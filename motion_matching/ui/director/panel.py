@@ -16,6 +16,8 @@ from ..base.panel_base import (
     State,
     StateHeader,
     add_tall_row,
+    draw_icon,
+    draw_list,
     draw_right,
     draw_table,
     draw_work_button,
@@ -77,23 +79,13 @@ class MOTION_MATCHING_PT_director(StateHeader, ArmaturePanel, bpy.types.Panel):
         layout, director = self.layout, settings.director
         row = layout.row(align=True)
         row.operator("motion_matching.add_mark", icon="ADD")
-        here = row.operator("motion_matching.add_mark", text="", icon="ARMATURE_DATA")
-        set_options(here, where="CHARACTER")
+        draw_icon(row, "motion_matching.add_mark", "ARMATURE_DATA", where="CHARACTER")
         row.operator("motion_matching.keep_pose", text="", icon="POSE_HLT")
         row.operator_menu_enum("motion_matching.add_pin", "limb", text="", icon="PINNED")
         row.operator_menu_enum("motion_matching.add_tempo", "pace", text="", icon="TIME")
         if director.marks:
-            row = layout.row()
-            row.template_list(
-                "MOTION_MATCHING_UL_marks",
-                "",
-                director.marks,
-                "objects",
-                director,
-                "mark_index",
-                rows=4,
-            )
-            side = row.column(align=True)
+            names = "MOTION_MATCHING_UL_marks", director, "marks.objects", "mark_index"
+            side = draw_list(layout, *names, rows=4)
             side.operator("motion_matching.remove_mark", text="", icon="REMOVE")
         if (active := app.marks.marks.get_active_mark(obj)) is not None:
             _draw_reason(layout, obj, active)
@@ -138,8 +130,7 @@ def _draw_flipping(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
     if len(directed) < 2 or active is None or active.action not in directed:
         return
     row = layout.row(align=True)
-    back = row.operator("motion_matching.flip_take", text="", icon="TRIA_LEFT")
-    set_options(back, backward=True)
+    draw_icon(row, "motion_matching.flip_take", "TRIA_LEFT", backward=True)
     label = row.row()
     label.alignment = "CENTER"
     label.label(text=app.direct.flipping.describe(active.action))
@@ -177,11 +168,9 @@ def _draw_mark(layout: bpy.types.UILayout, empty: bpy.types.Object) -> None:
     if app.marks.marks.is_of_hand(empty):
         part.prop(mark, "palm")
     column.prop(mark, "leads")
-    if not mark.leads:
-        column.prop(mark, "hold")
-        return
     column.prop(mark, "hold")
-    column.prop(mark, "gait")
+    if mark.leads:
+        column.prop(mark, "gait")
 
 
 class _DirectorPanel(ArmaturePanel):
@@ -197,9 +186,8 @@ class MOTION_MATCHING_PT_mark(_DirectorPanel, bpy.types.Panel):
     bl_label = "Mark Options"
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        obj = get_active_armature(context)
-        active = None if obj is None else app.marks.marks.get_active_mark(obj)
+    def is_shown(cls, obj: bpy.types.Object, settings: MotionMatchingSettings) -> bool:
+        active = app.marks.marks.get_active_mark(obj)
         return active is not None and settings_of(active).mark.kind == "MARK"
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
@@ -232,8 +220,7 @@ class MOTION_MATCHING_PT_jumps(_DirectorPanel, bpy.types.Panel):
         jumps = app.direct.jumps.list_jumps(take.action) if take else []
         jump = app.direct.jumps.choose_jump(jumps, bpy.context.scene.frame_current)
         row = layout.row(align=True)
-        back = row.operator("motion_matching.go_to_jump", text="", icon="PREV_KEYFRAME")
-        set_options(back, backward=True)
+        draw_icon(row, "motion_matching.go_to_jump", "PREV_KEYFRAME", backward=True)
         label = row.row()
         label.alignment = "CENTER"
         place = f"{jumps.index(jump) + 1} of {len(jumps)}, at {jump.frame}" if jump else ""

@@ -15,12 +15,12 @@ from ..base.panel_base import (
     State,
     StateHeader,
     draw_button,
+    draw_icon,
     draw_right,
     draw_small_lines,
     draw_table,
     draw_work_button,
     draw_wrapped_text,
-    set_options,
     split_layout,
 )
 from ..features.properties import format_kind
@@ -72,10 +72,17 @@ class MOTION_MATCHING_PT_insight(StateHeader, AdvancedPanel, bpy.types.Panel):
         draw_work_button(self.layout, "motion_matching.save_pictures", icon="IMAGE_DATA")
 
 
-class MOTION_MATCHING_PT_coverage(ArmaturePanel, bpy.types.Panel):
-    """How much of the requested motion the data covers"""
+class _InsightPanel(ArmaturePanel):
+    """A mixin of panels below it, most of which are closed."""
 
     bl_parent_id = "MOTION_MATCHING_PT_insight"
+    bl_options = {"DEFAULT_CLOSED"}
+
+
+class MOTION_MATCHING_PT_coverage(_InsightPanel, bpy.types.Panel):
+    """How much of the requested motion the data covers"""
+
+    bl_options = set()
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         layout, insight = self.layout, settings.insight
@@ -110,10 +117,10 @@ class MOTION_MATCHING_PT_coverage(ArmaturePanel, bpy.types.Panel):
             box.label(text=f"And {len(missing) - _MAX_SHOWN} more, in the saved pictures")
 
 
-class MOTION_MATCHING_PT_odd_postures(StateHeader, ArmaturePanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_odd_postures(StateHeader, _InsightPanel, bpy.types.Panel):
     """Moments that look wrong in the middle of an ordinary walk or run"""
 
-    bl_parent_id = "MOTION_MATCHING_PT_insight"
+    bl_options = set()
 
     def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State:
         found = app.database.status.get_status(obj)
@@ -149,33 +156,26 @@ def _draw_odd_moment(layout: bpy.types.UILayout, moment: app.insight.postures.Od
     buttons = row.row(align=True)
     place = {"source": moment.source, "frame": moment.first}
     for kind, icon in _ODD_ICONS.items():
-        tag = buttons.operator("motion_matching.tag_odd_postures", text="", icon=icon)
-        set_options(tag, kind=kind, **place)
+        draw_icon(buttons, "motion_matching.tag_odd_postures", icon, kind=kind, **place)
     middle = (moment.first + moment.last) // 2
-    go = buttons.operator("motion_matching.go_to_posture", text="", icon="HIDE_OFF")
-    set_options(go, source=moment.source, frame=middle)
+    draw_icon(buttons, "motion_matching.go_to_posture", "HIDE_OFF", **place | {"frame": middle})
     text = lines.row()
     text.active = False
     text.label(text=moment.text, icon="BLANK1")
 
 
-class MOTION_MATCHING_PT_spare_motion(ArmaturePanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_spare_motion(_InsightPanel, bpy.types.Panel):
     """Motion that is hardly played and resembles other motion"""
 
     bl_label = "Redundant Motion"
-    bl_parent_id = "MOTION_MATCHING_PT_insight"
-    bl_options = {"DEFAULT_CLOSED"}
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         split_layout(self.layout).prop(settings.insight, "keep", slider=True)
         draw_work_button(self.layout, "motion_matching.exclude_spare_motion", icon="CANCEL")
 
 
-class MOTION_MATCHING_PT_frame_inspector(ArmaturePanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_frame_inspector(_InsightPanel, bpy.types.Panel):
     """A frame as the search sees it"""
-
-    bl_parent_id = "MOTION_MATCHING_PT_insight"
-    bl_options = {"DEFAULT_CLOSED"}
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         layout, insight, inspector = self.layout, settings.insight, runtime.inspector
@@ -316,12 +316,9 @@ def _draw_buttons(
     buttons = layout.row(align=True)
     if is_candidate:
         if inspector.subject == "take":
-            use = buttons.operator("motion_matching.use_candidate", text="", icon="PLAY")
-            set_options(use, frame=frame)
-        forbid = buttons.operator("motion_matching.forbid_candidate", text="", icon="CANCEL")
-        set_options(forbid, frame=frame)
-    go = buttons.operator("motion_matching.go_to_candidate", text="", icon="HIDE_OFF")
-    set_options(go, frame=frame)
+            draw_icon(buttons, "motion_matching.use_candidate", "PLAY", frame=frame)
+        draw_icon(buttons, "motion_matching.forbid_candidate", "CANCEL", frame=frame)
+    draw_icon(buttons, "motion_matching.go_to_candidate", "HIDE_OFF", frame=frame)
 
 
 def _draw_actions(
@@ -350,12 +347,10 @@ def _find_source(inspector: app.insight.inspector.Inspector, frame: int) -> Fram
     return numbers.get_numbered_source(inspector.database, inspector.first_frames, frame)
 
 
-class MOTION_MATCHING_PT_pose_map(ArmaturePanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_pose_map(_InsightPanel, bpy.types.Panel):
     """All poses on a flat map"""
 
     bl_label = "Map of Poses"
-    bl_parent_id = "MOTION_MATCHING_PT_insight"
-    bl_options = {"DEFAULT_CLOSED"}
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         layout, mapped = self.layout, runtime.pose_maps.get(obj.session_uid)

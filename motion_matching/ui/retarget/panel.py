@@ -14,6 +14,7 @@ from ..base.panel_base import (
     List,
     State,
     StateHeader,
+    draw_icon,
     draw_list,
     draw_preset_row,
     draw_work_button,
@@ -71,8 +72,8 @@ class MOTION_MATCHING_UL_retarget_results(List, bpy.types.UIList):
         results = settings_of(item.id_data).retarget.results
         row = layout.row()
         row.label(text=item.action.name if item.action else item.name, icon="ERROR")
-        show = row.operator("motion_matching.show_retarget_result", text="", icon="HIDE_OFF")
-        set_options(show, index=results.find(item.name))
+        name = "motion_matching.show_retarget_result"
+        draw_icon(row, name, "HIDE_OFF", index=results.find(item.name))
 
 
 def draw_results(layout: bpy.types.UILayout, group: MotionMatchingRetarget) -> None:
@@ -113,12 +114,8 @@ class MOTION_MATCHING_PT_retarget_options(_RetargetPanel, bpy.types.Panel):
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         group, column = settings.retarget, split_layout(self.layout)
-        column.prop(group, "foot_ik")
-        column.prop(group, "hand_ik")
-        column.prop(group, "keep_translations")
-        column.prop(group, "scale")
-        column.prop(group, "fit_root")
-        column.prop(group, "keep_frames")
+        for name in ("foot_ik", "hand_ik", "keep_translations", "scale", "fit_root", "keep_frames"):
+            column.prop(group, name)
         column.prop(settings, "fewer_keys")
 
 

@@ -13,6 +13,7 @@ from ..base.panel_base import (
     SourcePanel,
     State,
     StateHeader,
+    draw_icon,
     draw_list,
     format_count,
     set_options,
@@ -57,9 +58,8 @@ class MOTION_MATCHING_PT_tags(StateHeader, SourcePanel, bpy.types.Panel):
         title.label(text=source.whole_name, icon=icon)
         draw_button(title, source)
         side = draw_list(layout, "MOTION_MATCHING_UL_tags", source, "tag_ranges", "tag_index", 3)
-        add = "motion_matching.add_tag"
-        set_options(side.operator(add, text="", icon="ADD"), frames="PLAYHEAD")
-        set_options(side.operator(add, text="", icon="KEYFRAME_HLT"), frames="KEYS")
+        draw_icon(side, "motion_matching.add_tag", "ADD", frames="PLAYHEAD")
+        draw_icon(side, "motion_matching.add_tag", "KEYFRAME_HLT", frames="KEYS")
         side.operator("motion_matching.remove_tag", text="", icon="REMOVE")
         tag = get_active(source.tag_ranges, source.tag_index)
         if tag is not None:
@@ -72,8 +72,7 @@ class MOTION_MATCHING_PT_tags(StateHeader, SourcePanel, bpy.types.Panel):
             for name, is_end in (("frame_start", False), ("frame_end", True)):
                 line = column.row(align=True)
                 line.prop(tag, name)
-                button = line.operator("motion_matching.tag_at_playhead", text="", icon="TIME")
-                set_options(button, end=is_end)
+                draw_icon(line, "motion_matching.tag_at_playhead", "TIME", end=is_end)
         split_layout(layout).prop(settings, "show_tags")
         row = layout.row(align=True)
         row.operator("motion_matching.tags_to_markers", icon="PMARKER_ACT")

@@ -6,9 +6,8 @@ from typing import Any
 
 import bpy
 
-from ...app.character.characters import get_active_armature, get_selected_armatures
+from ...app.character.characters import get_selected_armatures
 from ...app.live.leaders import LEADERS
-from ...app.property_access import settings_of
 from ...app.runtime import runtime
 from ...engine.performance.scripts import SCRIPTS
 from ..base.panel_base import (
@@ -128,9 +127,8 @@ class MOTION_MATCHING_PT_compare(ArmaturePanel, bpy.types.Panel):
     bl_options = {"DEFAULT_CLOSED"}
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
-        obj = get_active_armature(context)
-        return obj is not None and len(settings_of(obj).takes) > 0
+    def is_shown(cls, obj: bpy.types.Object, settings: MotionMatchingSettings) -> bool:
+        return len(settings.takes) > 0
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         layout, comparison = self.layout, runtime.comparisons.get(obj.session_uid)
@@ -138,10 +136,8 @@ class MOTION_MATCHING_PT_compare(ArmaturePanel, bpy.types.Panel):
         column.prop(settings, "compare_by", text="With")
         if settings.compare_by == "TAKE":
             column.prop(settings, "compare_with", text="Take")
-        elif settings.compare_by == "DATABASE":
-            column.prop(settings, "compare_database")
-        elif settings.compare_by == "PRESET":
-            column.prop(settings, "compare_preset")
+        elif settings.compare_by in ("DATABASE", "PRESET"):
+            column.prop(settings, f"compare_{settings.compare_by.lower()}")
         column.prop(settings, "compare_apart")
         draw_work_button(layout, "motion_matching.compare_takes", icon="MOD_LENGTH")
         shown = runtime.beside
