@@ -32,12 +32,10 @@ from ..engine.sources.sources import (
     find_sources,
     get_ending,
 )
-from . import published
-from .checks import check_number, check_targets, name_paths
-from .loading import check_blender, load_blender
+from .checks import check_number, check_targets, name_paths, write_together
+from .loading import check_blender, find_set, load_blender, tell_differences
 from .output import Output, say_warnings
 from .values import parse_numbers
-from .writing import write_together
 
 _SETTINGS = (
     *("fps", "speed", "mirror", "tempo", "up", "forward", "scale", "keep_frames", "keep_floor"),
@@ -89,7 +87,7 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         out.say(note)
     _say_report(built, out)
     out.say(f"{arguments.output}: {_summarize(built.database)}")
-    published.tell_differences(arguments, built.database, out)
+    tell_differences(arguments, built.database, out)
     if built.left_out:
         out.say(f"Left out odd postures: {postures.summarize(built.left_out)}.")
     if odd := postures.find_odd_postures(built.database):
@@ -101,7 +99,7 @@ def _make_settings(arguments: argparse.Namespace) -> BuildSettings:
     given = {name: getattr(arguments, name) for name in _SETTINGS}
     roles = rig.read_roles(arguments.rig) if arguments.rig else {}
     settings = BuildSettings(roles=roles, auto_tags=_read_auto_tags(arguments), **given)
-    if chosen := published.find_set(arguments):
+    if chosen := find_set(arguments):
         settings = build_as(settings, chosen)
     if arguments.features:
         settings = replace(settings, schema=load_schema(arguments.features))

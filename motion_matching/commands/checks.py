@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from ..engine.errors import SettingsError
@@ -69,3 +69,19 @@ def check_seed(seed: int | None) -> None:
     """Raise SettingsError if a seed is negative."""
     if seed is not None and seed < 0:
         raise SettingsError(f"--seed is {seed}; give a whole number of zero or more.")
+
+
+@contextmanager
+def write_together(arguments: argparse.Namespace, *options: str) -> Iterator[argparse.Namespace]:
+    """Yield the arguments with a temporary file for each of these options that is given.
+
+    At the end these files replace their targets. After an exception none does.
+    """
+    with ExitStack() as stack:
+        paths = {name: getattr(arguments, name) for name in options}
+        temporary = {
+            name: stack.enter_context(file_paths.replacing(path, SettingsError))
+            for name, path in paths.items()
+            if path
+        }
+        yield argparse.Namespace(**vars(arguments) | temporary)

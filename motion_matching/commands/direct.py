@@ -16,11 +16,10 @@ from ..engine.direct.shot.shot import MOST_VARIATIONS, Shot
 from ..engine.files import file_paths, own_files
 from ..engine.takes import baking, takes
 from .blend import check_blend, read_ground, write_blend
-from .checks import check_number, check_seed, check_targets, name_paths
+from .checks import check_number, check_seed, check_targets, name_paths, write_together
 from .loading import check_blender, load_database
 from .output import Output, say_written
 from .values import parse_changes
-from .writing import write_together
 
 _TARGETS = {"output": (".blend",), "bvh": (".bvh",), "report": (".json",)}
 

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import argparse
+import importlib
+import importlib.util
 from typing import Any
+
+import numpy as np
 
 from .. import api
 from ..engine.database.database import Database
 from ..engine.database.tags.tags import parse_names
 from ..engine.errors import SettingsError
+from ..engine.field.states.neighbours import Metric
 from ..engine.insight import plots
 from ..engine.insight.frames import frame_inspector
+from ..engine.insight.maps.field_map import FieldMap, build_field_map
 from ..engine.insight.maps.pose_map import build_pose_map
 from ..engine.takes import takes
-from . import maps
-from .checks import check_targets, name_paths
+from .checks import check_targets, name_paths, write_together
 from .loading import load_database
 from .output import Output, say_written
 from .values import parse_changes, parse_numbers
-from .writing import write_together
 
 _TARGETS = {"report": (".json",), "plot": (".svg",)}
+_UMAP = "umap"
+_NEIGHBOURS = 80  # of UMAP, as in the notebook
 
 
 def run(arguments: argparse.Namespace, out: Output) -> None:
@@ -52,7 +58,7 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
         if getattr(arguments, option) and not arguments.frame:
             text = f"--{option} is about one frame; name it with --frame CLIP:FRAME"
             raise SettingsError(f"{text}, or leave this out.")
-    maps.check(arguments.map)
+    _check_map(arguments.map)
     for option in ("performance", "plot", "map"):
         if getattr(arguments, option) and arguments.frame:
             text = f"--{option} says nothing about one frame; leave it out, or --frame."
@@ -69,7 +75,7 @@ def _inspect_all(
         out.show_progress("Mapping poses")
         poses = build_pose_map(database)
         data |= {"pose_map": poses.to_dict(database)}
-        states = maps.build_states_map(database, arguments.map)
+        states = _build_states_map(database, arguments.map)
         if states:
             data |= {"field_map": states.to_dict(database)}
     if arguments.plot:
@@ -99,3 +105,31 @@ def _parse_wish(text: str | None) -> tuple[float, float] | None:
     if len(more) > 1:
         raise SettingsError(f"--wish is {text}; give one or two numbers in m/s, such as 0.5,1.")
     return forward, left
+
+
+def _check_map(name: str | None) -> None:
+    """Raise SettingsError if the library for a map is not installed."""
+    if name == _UMAP and importlib.util.find_spec(_UMAP) is None:
+        raise SettingsError(
+            "--map umap needs the package umap-learn, which is not installed; install it with "
+            "'pip install umap-learn', or use --map field."
+        )
+
+
+def _build_states_map(database: Database, name: str | None) -> FieldMap | None:
+    """Return the map of a name, if one is given."""
+    if not name:
+        return None
+    metric = Metric.from_database(database)
+    if name == _UMAP:
+        return build_field_map(database, metric, _embed_by_umap, "UMAP")
+    return build_field_map(database, metric)
+
+
+def _embed_by_umap(features: np.ndarray) -> np.ndarray:
+    """Return positions (n, 3) of states by features (n, F), the same in each run."""
+    umap = importlib.import_module(_UMAP)
+    neighbours = min(_NEIGHBOURS, len(features) - 1)
+    reducer = umap.UMAP(n_components=3, n_neighbors=neighbours, random_state=0, n_jobs=1)
+    positions: np.ndarray = reducer.fit_transform(features)
+    return positions

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,10 +10,12 @@ from importlib import import_module
 from pathlib import Path
 
 from ..api import motion
+from ..engine.building.published_build import list_lacking_motion, list_missing
 from ..engine.building.unmended import find_unmended
 from ..engine.database import database
 from ..engine.database.database import Database
 from ..engine.errors import DatabaseError
+from ..engine.performance.published import PublishedSet, find_published
 from ..engine.silence import silence_output
 from .arguments import PROGRAM
 from .output import Output, say_warnings
@@ -60,3 +63,20 @@ def protect_blender_import() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
     if interrupts:
         raise KeyboardInterrupt
+
+
+def find_set(arguments: argparse.Namespace) -> PublishedSet | None:
+    """Return the set that the arguments choose, None without one."""
+    return find_published(arguments.as_published) if arguments.as_published else None
+
+
+def tell_differences(arguments: argparse.Namespace, database: Database, out: Output) -> None:
+    """Report how a database differs from a set, and the set from its article."""
+    published = find_set(arguments)
+    if published is None:
+        return
+    out.say(f"{published.describe()}.")
+    if missing := ", ".join(list_missing(database, published)):
+        out.say(f"Warning: the database is not built --as-published {published.name}: {missing}.")
+    if apart := [*published.apart, *list_lacking_motion(database, published)]:
+        out.say(f"Not as published: {'; '.join(apart)}.")

@@ -11,11 +11,10 @@ from ..engine.database.tags import tags
 from ..engine.errors import SettingsError
 from ..engine.performance import performance as performances
 from ..engine.takes import comparison, pruning, takes
-from .checks import check_number, check_seed, check_targets, name_paths
+from .checks import check_number, check_seed, check_targets, name_paths, write_together
 from .loading import load_database
 from .output import Output, say_written
 from .values import parse_changes
-from .writing import write_together
 
 _TARGETS = {"output": (".npz",), "save_tags": (".json",), "report": (".json",)}
 

@@ -17,11 +17,10 @@ from ..engine.retargeting.pairs.mapping_preset import MappingPreset, load_mappin
 from ..engine.retargeting.settings import RetargetSettings
 from ..engine.settings import check_names, get_descriptions
 from ..engine.takes import takes
-from .checks import check_number, check_targets, name_paths
+from .checks import check_number, check_targets, name_paths, write_together
 from .loading import check_blender, load_blender
 from .output import Output, say_warnings, say_written
 from .values import parse_changes
-from .writing import write_together
 
 if TYPE_CHECKING:
     from ..scene.retargeting.transfer import Retargeted

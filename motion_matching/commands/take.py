@@ -5,25 +5,27 @@ from __future__ import annotations
 import argparse
 import re
 from dataclasses import replace
+from pathlib import Path
 
-from ..api.performing import PerformedTake, Setup, find_performance, replace_obstacles
-from ..engine.errors import SettingsError
+from ..api.performing import PerformedTake, Setup, find_performance, load_preset, replace_obstacles
+from ..engine.database.database import Database
+from ..engine.database.tags.tags import parse_names
+from ..engine.errors import DatabaseError, SettingsError
 from ..engine.feet import contact_ranges
+from ..engine.field.field_controller import FieldController
 from ..engine.files.file_paths import describe_no_file
 from ..engine.insight.take_sheet import SIZE, save_sheet
 from ..engine.matching.cost_terms import describe_missing_terms
 from ..engine.performance import performance as performances
 from ..engine.performance.performance import Performance
+from ..engine.performance.published import FIELD, MATCHING
 from ..engine.sources.sources import BLEND, get_ending
 from ..engine.takes import comparison, takes
-from .beside import find_setup_beside, name_both
 from .blend import check_blend, read_ground, write_blend
-from .checks import check_number, check_seed, check_targets, name_paths
-from .controllers import choose_controller, make_setup, prepare
-from .loading import check_blender, load_blender, load_database
+from .checks import check_number, check_seed, check_targets, name_paths, write_together
+from .loading import check_blender, find_set, load_blender, load_database, tell_differences
 from .output import Output, say_written
-from .published import tell_differences
-from .writing import write_together
+from .values import parse_changes
 
 _TARGETS = {
     "output": (".blend",),
@@ -34,6 +36,7 @@ _TARGETS = {
     "preview": (".png",),
 }
 _FILMS = (".mp4", ".mov", ".mkv", ".avi", ".webm", ".gif")
+_LONGEST = 24  # letters of the name of a take beside another
 
 
 def run(arguments: argparse.Namespace, out: Output) -> None:
@@ -42,12 +45,12 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     size = _parse_preview_size(arguments)
     database = load_database(arguments.database, out)
     tell_differences(arguments, database, out)
-    setup = make_setup(arguments, database)
+    setup = _make_setup(arguments, database)
     performance = _find_performance(setup, arguments)
     if arguments.gait == "run" and setup.settings.run == setup.settings.walk:
         out.say("The database has no running, so 'run' uses its walking speed.")
     performance = replace_obstacles(performance, arguments.obstacles, read_ground(arguments))
-    other = find_setup_beside(setup, arguments) if arguments.beside else None
+    other = _find_setup_beside(setup, arguments) if arguments.beside else None
     made = _perform(setup, performance, arguments, out)
     beside = _perform(other, performance, arguments, out, is_beside=True) if other else None
     with write_together(arguments, *_TARGETS) as written:
@@ -65,7 +68,7 @@ def _perform(
     is_beside: bool = False,
 ) -> PerformedTake:
     """Perform a take, plant its feet, and print warnings."""
-    prepared = prepare(setup, performance, arguments)
+    prepared = _prepare(setup, performance, arguments)
     if missing := describe_missing_terms(prepared):
         out.say(f"Warning: {missing}.")
     contacts = None if is_beside else arguments.contacts
@@ -101,7 +104,7 @@ def _write(
         if beside:
             report["beside"] = beside.report()
             both = report["take"], report["beside"]["take"]
-            out.say(comparison.write_table(name_both(arguments), both))
+            out.say(comparison.write_table(_name_both(arguments), both))
         if arguments.report:
             takes.write_report(report, arguments.report)
     if arguments.output:
@@ -131,7 +134,7 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
         problem = describe_no_file(contacts)
         text = f"{problem}; give a file that --save-contacts or -o wrote."
         raise SettingsError(text)
-    choose_controller(arguments)
+    _choose_controller(arguments)
     check_blend(arguments)
     markers = contacts if get_ending(contacts) == BLEND else None
     check_blender(arguments.output or markers, "take")
@@ -174,3 +177,95 @@ def _find_performance(setup: Setup, arguments: argparse.Namespace) -> Performanc
         arguments.seconds or 0.0,
         arguments.seed or 0,
     )
+
+
+def _choose_controller(arguments: argparse.Namespace) -> None:
+    """Choose the method of a take: as given, as published, or motion matching.
+
+    Raises SettingsError if arguments about controllers contradict each other.
+    """
+    published = find_set(arguments)
+    if published and arguments.settings:
+        text = f"--as-published {published.name} chooses the preset of the controller"
+        raise SettingsError(f"{text}; leave out --settings {arguments.settings}, or use --set.")
+    if arguments.controller is None:
+        arguments.controller = published.method if published else MATCHING
+    if arguments.field and arguments.controller != FIELD:
+        text = f"--field {arguments.field} belongs to --controller field"
+        raise SettingsError(f"{text}; add that, or leave this out.")
+
+
+def _make_setup(arguments: argparse.Namespace, database: Database) -> Setup:
+    """Return the setup that the arguments choose."""
+    setup = Setup.create(
+        database,
+        _load_controller(arguments, database),
+        as_published=arguments.as_published,
+        preset=arguments.settings,
+    )
+    setup = setup.with_changes(parse_changes(arguments.changes, setup.settings))
+    if arguments.sync is None:
+        return setup
+    return setup.with_changes({"displacement": "synchronize", "synchronization": arguments.sync})
+
+
+def _load_controller(arguments: argparse.Namespace, database: Database) -> str | FieldController:
+    """Return the controller that the arguments choose. DatabaseError for a field of other data."""
+    if arguments.controller != FIELD or not arguments.field:
+        return str(arguments.controller)
+    try:
+        return FieldController.load(arguments.field, database)
+    except DatabaseError as cause:
+        text = f"{arguments.field} does not suit {arguments.database}"
+        raise DatabaseError(f"{text}: {_as_clause(str(cause))}") from cause
+
+
+def _prepare(setup: Setup, performance: Performance, arguments: argparse.Namespace) -> Performance:
+    """Return a performance with settings and tags. SettingsError if a field cannot perform it."""
+    try:
+        return setup.prepare(performance, parse_names(arguments.tags))
+    except SettingsError as cause:
+        if setup.field is None:
+            raise
+        text = f"{arguments.field} cannot perform this: {_as_clause(str(cause))}"
+        raise SettingsError(text) from cause
+
+
+def _as_clause(sentence: str) -> str:
+    return sentence[0].lower() + sentence[1:]
+
+
+def _find_setup_beside(setup: Setup, arguments: argparse.Namespace) -> Setup:
+    """Return a setup changed by the value of `--beside`.
+
+    A preset replaces all changes. Raises SettingsError for any other value.
+    """
+    asked = arguments.beside
+    files = [text for text in asked if text.endswith(".npz")]
+    methods = [text for text in asked if text in (MATCHING, FIELD)]
+    settings = [text for text in asked if "=" in text]
+    presets = [text for text in asked if text not in (*files, *methods, *settings)]
+    for kind, texts in (("database", files), ("method", methods), ("preset", presets)):
+        if len(texts) > 1:
+            text = f"--beside names more than one {kind}, {' and '.join(texts)}; give one."
+            raise SettingsError(text)
+    changes = load_preset(presets[0]) if presets else setup.changes
+    given = argparse.Namespace(**vars(arguments))
+    database = setup.database
+    if files:
+        given.database = Path(files[0])
+        given.field = None
+        database = load_database(given.database)
+    if methods:
+        given.controller = methods[0]
+    if files or methods:
+        setup = Setup.create(database, _load_controller(given, database))
+    setup = replace(setup, changes=changes)
+    return setup.with_changes(parse_changes(settings, setup.settings))
+
+
+def _name_both(arguments: argparse.Namespace) -> tuple[str, str]:
+    """Return names for the take and the one beside it."""
+    names = [Path(text).stem if text.endswith(".npz") else text for text in arguments.beside]
+    name = ", ".join(names)
+    return "this take", name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"

@@ -15,10 +15,10 @@ from ..engine.field.states.value_function import OtherVersionError
 from ..engine.field.training.training import Training
 from ..engine.files import own_files
 from ..engine.files.file_paths import check_clashes
+from ..engine.performance.published import FIELD, PUBLISHED
 from .checks import check_targets
-from .loading import load_database
+from .loading import find_set, load_database, tell_differences
 from .output import Output
-from .published import check_plays_field, tell_differences
 
 _SETTINGS = ("states", "neighbours", "sweeps", "residual", "discount", "drift")
 
@@ -26,7 +26,6 @@ _SETTINGS = ("states", "neighbours", "sweeps", "residual", "discount", "drift")
 def run(arguments: argparse.Namespace, out: Output) -> None:
     """Train a field and write it. If training stops or fails, save its state to resume it."""
     _check_arguments(arguments)
-    check_plays_field(arguments)
     database = load_database(arguments.database, out)
     tell_differences(arguments, database, out)
     given = {name: getattr(arguments, name) for name in _SETTINGS}
@@ -59,6 +58,11 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
     read = [("the training", arguments.database)]
     check_targets(arguments, {"output": (".npz",)}, read)
     check_clashes(read, [("the unfinished training", _find_unfinished(arguments.output))])
+    published = find_set(arguments)
+    if published and published.method != FIELD:
+        fields = ", ".join(each.name for each in PUBLISHED.values() if each.method == FIELD)
+        text = f"--as-published {published.name} plays no motion field, so nothing is trained"
+        raise SettingsError(f"{text}; use {fields}.")
 
 
 def _find_unfinished(output: Path) -> Path:
