@@ -16,6 +16,7 @@ from ..app.preferences import ROOT, TICK_BUDGET, get_preferences
 from ..engine.errors import DatabaseError, SettingsError
 from . import keymaps
 from .base import colors
+from .base.function_operators import operator
 from .base.operator_base import IDLE, Operator
 from .base.typed_properties import annotate, choice, number, switch, text
 from .play import layers
@@ -244,15 +245,11 @@ class MOTION_MATCHING_OT_add_key(Operator, bpy.types.Operator):
         context.preferences.is_dirty = True
 
 
-class MOTION_MATCHING_OT_restore_keys(Operator, bpy.types.Operator):
+@operator(requires=IDLE, options=set())
+def restore_keys(context: bpy.types.Context) -> None:
     """Restore the default keys of live sessions and the default shortcut of Start"""
-
-    bl_options = set()
-    requires = IDLE
-
-    def run(self, context: bpy.types.Context) -> None:
-        keymaps.restore_keys(START)
-        context.preferences.is_dirty = True
+    keymaps.restore_keys(START)
+    context.preferences.is_dirty = True
 
 
 def create_devices() -> tuple[

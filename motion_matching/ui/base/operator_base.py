@@ -123,15 +123,12 @@ def has_action(context: bpy.types.Context) -> str:
     return "" if get_active_take(context).action else message
 
 
-def has_performance(context: bpy.types.Context) -> str:
-    """Require that the active take holds what was performed."""
+def has_performed_take(context: bpy.types.Context) -> str:
+    """Require that the active take has its action, and that this holds what was performed."""
+    if problem := has_take(context) or has_action(context):
+        return problem
     known = scene.writing.recording.has_performance(get_active_take(context).action)
     return "" if known else n_("This take has lost its performance: bake or record another")
-
-
-def has_performed_take(context: bpy.types.Context) -> str:
-    """Require that the active take can be performed again."""
-    return has_take(context) or has_action(context) or has_performance(context)
 
 
 def get_active_source(context: bpy.types.Context) -> MotionMatchingSource | None:

@@ -12,6 +12,7 @@ from ... import app, engine, scene
 from ...app.character.characters import get_active_armature, get_armature
 from ...app.property_access import settings_of
 from ...engine.errors import SettingsError
+from ..base.function_operators import operator
 from ..base.operator_base import (
     CHARACTER,
     IDLE,
@@ -58,17 +59,13 @@ class MOTION_MATCHING_OT_fix_rig(Operator, bpy.types.Operator):
         return f"Fixed: {problem.label}"
 
 
-class MOTION_MATCHING_OT_switch_off_ik_stretch(Operator, bpy.types.Operator):
+@operator("Switch Off IK Stretch", requires=CHARACTER)
+def switch_off_ik_stretch(context: bpy.types.Context) -> str:
     """Set IK Stretch to zero on this rig's IK chains, so that knees and elbows match the motion"""
-
-    bl_label = "Switch Off IK Stretch"
-    requires = CHARACTER
-
-    def run(self, context: bpy.types.Context) -> str:
-        names = app.character.controls.switch_stretch_off(get_active_armature(context))
-        if not names:
-            raise NothingToDoError("No bone of an IK chain stretches")
-        return f"Switched IK Stretch off for {len(names)} bones"
+    names = app.character.controls.switch_stretch_off(get_active_armature(context))
+    if not names:
+        raise NothingToDoError("No bone of an IK chain stretches")
+    return f"Switched IK Stretch off for {len(names)} bones"
 
 
 class MOTION_MATCHING_OT_add_demo_performer(SteppedOperator, bpy.types.Operator):

@@ -12,6 +12,7 @@ from ...app.character.characters import get_active_armature, get_active_settings
 from ...app.property_access import get_active, settings_of
 from ...app.runtime import runtime
 from ...engine.errors import DatabaseError, SettingsError
+from ..base.function_operators import operator, stepped_operator
 from ..base.operator_base import (
     CHARACTER,
     IDLE,
@@ -60,20 +61,17 @@ class MOTION_MATCHING_OT_build(SteppedOperator, bpy.types.Operator):
         return f"Built {app.database.status.describe_database(database)}"
 
 
-class MOTION_MATCHING_OT_add_standing(SteppedOperator, bpy.types.Operator):
+@stepped_operator(requires=(*SOURCES, can_assign_action))
+def add_standing(context: bpy.types.Context) -> app.steps.Steps[str]:
     """Add a built-in idle clip, fitted to this character, as a source: it breathes and shifts its \
 weight. Build again to use it"""
-
-    requires = (*SOURCES, can_assign_action)
-
-    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
-        uid = get_active_armature(context).session_uid
-        action = yield from app.sources.standing_motion.add_standing_steps(get_armature(uid))
-        add_source(
-            get_armature(uid), action.name, kind="ACTION", action=action, mirror=True, gait="idle"
-        )
-        app.database.status.invalidate()
-        return f"Added '{action.name}': build again to use it"
+    uid = get_active_armature(context).session_uid
+    action = yield from app.sources.standing_motion.add_standing_steps(get_armature(uid))
+    add_source(
+        get_armature(uid), action.name, kind="ACTION", action=action, mirror=True, gait="idle"
+    )
+    app.database.status.invalidate()
+    return f"Added '{action.name}': build again to use it"
 
 
 # Preview
@@ -107,14 +105,10 @@ imported or assigned. Press again or Esc to stop"""
         return ""
 
 
-class MOTION_MATCHING_OT_stop_preview(Operator, bpy.types.Operator):
+@operator(requires=(*CHARACTER, is_previewing), options={"REGISTER"})
+def stop_preview(context: bpy.types.Context) -> None:
     """End the preview of a source, and return to the previous frame"""
-
-    bl_options = {"REGISTER"}
-    requires = (*CHARACTER, is_previewing)
-
-    def run(self, context: bpy.types.Context) -> None:
-        app.sources.source_preview.stop()
+    app.sources.source_preview.stop()
 
 
 class MOTION_MATCHING_OT_clear_cache(ConfirmedOperator, bpy.types.Operator):
@@ -151,17 +145,12 @@ Databases' inside it. Other open Blenders use it after a restart"""
         return message
 
 
-class MOTION_MATCHING_OT_move_databases_back(SteppedOperator, bpy.types.Operator):
+@stepped_operator("Move Back", requires=IDLE, options={"REGISTER"})
+def move_databases_back(context: bpy.types.Context) -> app.steps.Steps[str]:
     """Move the databases and trained motion fields back to Blender's user folder"""
-
-    bl_label = "Move Back"
-    bl_options = {"REGISTER"}
-    requires = IDLE
-
-    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
-        message = yield from app.database.library.move_steps(None)
-        app.database.status.invalidate()
-        return message
+    message = yield from app.database.library.move_steps(None)
+    app.database.status.invalidate()
+    return message
 
 
 class MOTION_MATCHING_OT_add_database(Operator, bpy.types.Operator):
@@ -283,14 +272,10 @@ def use_computed_path(context: bpy.types.Context, source: MotionMatchingSource) 
     return f"'{path.name}' stays, because something else uses it or Edit by Hand did not make it"
 
 
-class MOTION_MATCHING_OT_computed_path(Operator, bpy.types.Operator):
+@operator("Back to Computed", requires=(*CHARACTER, has_active_source, has_hand_path))
+def computed_path(context: bpy.types.Context) -> str | None:
     """Use the computed path of the active source again, and remove the hand-edited empty"""
-
-    bl_label = "Back to Computed"
-    requires = (*CHARACTER, has_active_source, has_hand_path)
-
-    def run(self, context: bpy.types.Context) -> str | None:
-        return use_computed_path(context, get_active_source(context)) or None
+    return use_computed_path(context, get_active_source(context)) or None
 
 
 def has_path_here(context: bpy.types.Context) -> str:
@@ -300,10 +285,7 @@ def has_path_here(context: bpy.types.Context) -> str:
     return n_("Edit the path by hand first, with its empty in this view layer")
 
 
-class MOTION_MATCHING_OT_select_path(Operator, bpy.types.Operator):
+@operator(requires=(*CHARACTER, has_active_source, has_path_here, in_object_mode))
+def select_path(context: bpy.types.Context) -> None:
     """Select the empty with the path of the active source, to edit its keys"""
-
-    requires = (*CHARACTER, has_active_source, has_path_here, in_object_mode)
-
-    def run(self, context: bpy.types.Context) -> None:
-        select_only(get_active_source(context).path, context)
+    select_only(get_active_source(context).path, context)

@@ -11,6 +11,7 @@ import bpy
 from ... import app
 from ...app.character.characters import get_active_armature
 from ...app.runtime import runtime
+from ..base.function_operators import operator
 from ..base.operator_base import (
     CHARACTER,
     NothingToDoError,
@@ -69,14 +70,10 @@ class MOTION_MATCHING_OT_choose_bone(Operator, bpy.types.Operator):
         app.database.status.invalidate()
 
 
-class MOTION_MATCHING_OT_reset_mapping(Operator, bpy.types.Operator):
+@operator("Find All Bones", requires=(*CHARACTER, has_active_source))
+def reset_mapping(context: bpy.types.Context) -> None:
     """Clear the bones chosen by hand, and find all automatically"""
-
-    bl_label = "Find All Bones"
-    requires = (*CHARACTER, has_active_source)
-
-    def run(self, context: bpy.types.Context) -> None:
-        obj, source = get_active_armature(context), get_active_source(context)
-        if not app.mapping.mapping.reset(obj, source):
-            raise NothingToDoError("No bone was chosen by hand")
-        app.database.status.invalidate()
+    obj, source = get_active_armature(context), get_active_source(context)
+    if not app.mapping.mapping.reset(obj, source):
+        raise NothingToDoError("No bone was chosen by hand")
+    app.database.status.invalidate()

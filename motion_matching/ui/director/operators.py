@@ -8,6 +8,7 @@ from ... import app, engine, scene
 from ...app.character.characters import get_active_armature, get_active_settings, get_placement
 from ...app.property_access import settings_of
 from ...app.runtime import runtime
+from ..base.function_operators import operator, stepped_operator
 from ..base.operator_base import (
     CHARACTER,
     PERFORMABLE,
@@ -77,15 +78,11 @@ and facing. Move, rotate, key, copy or delete it like any object, and drag its t
         return f"Added '{mark.name}' at frame {frame}"
 
 
-class MOTION_MATCHING_OT_keep_pose(SteppedOperator, bpy.types.Operator):
+@stepped_operator("Keep Pose at This Frame", requires=SOURCES)
+def keep_pose(context: bpy.types.Context) -> app.steps.Steps[str]:
     """Store the current pose of the character, keyed or posed by hand, in the mark on this frame. \
 Adds a mark at the character if there is none"""
-
-    bl_label = "Keep Pose at This Frame"
-    requires = SOURCES
-
-    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
-        return app.marks.keeping_poses.keep_pose_steps(get_active_armature(context))
+    return app.marks.keeping_poses.keep_pose_steps(get_active_armature(context))
 
 
 class MOTION_MATCHING_OT_add_pin(Operator, bpy.types.Operator):
@@ -117,28 +114,20 @@ frame. Marks are still met on their frames"""
         return f"Added '{tempo.name}' from frame {frames[0]} to {frames[1]}"
 
 
-class MOTION_MATCHING_OT_remove_mark(Operator, bpy.types.Operator):
+@operator(requires=(*CHARACTER, has_active_mark))
+def remove_mark(context: bpy.types.Context) -> None:
     """Remove the active mark or tempo and its timeline marker"""
-
-    requires = (*CHARACTER, has_active_mark)
-
-    def run(self, context: bpy.types.Context) -> None:
-        obj = get_active_armature(context)
-        app.marks.marks.remove_mark(obj, app.marks.marks.get_active_mark(obj))
-        if context.object is None:  # the mark was active, and the panel would be gone with it
-            context.view_layer.objects.active = obj
+    obj = get_active_armature(context)
+    app.marks.marks.remove_mark(obj, app.marks.marks.get_active_mark(obj))
+    if context.object is None:  # the mark was active, and the panel would be gone with it
+        context.view_layer.objects.active = obj
 
 
-class MOTION_MATCHING_OT_direct(SteppedOperator, bpy.types.Operator):
+@stepped_operator("Solve", requires=(*PERFORMABLE, has_marks), keeps_best=True)
+def direct(context: bpy.types.Context) -> app.steps.Steps[str]:
     """Find the take that meets all marks, and bake it into a new action. Builds the database if \
 needed, and computes its jump table once"""
-
-    bl_label = "Solve"
-    keeps_best = True
-    requires = (*PERFORMABLE, has_marks)
-
-    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
-        return app.direct.solving.solve_steps(get_active_armature(context))
+    return app.direct.solving.solve_steps(get_active_armature(context))
 
 
 class MOTION_MATCHING_OT_direct_variations(SteppedOperator, bpy.types.Operator):
@@ -156,31 +145,21 @@ through them with the arrows below"""
         return app.direct.solving.solve_variations_steps(obj, self.count)
 
 
-class MOTION_MATCHING_OT_preview_marks(SteppedOperator, bpy.types.Operator):
+@stepped_operator("Preview", requires=SOURCES, options={"REGISTER"})
+def preview_marks(context: bpy.types.Context) -> app.steps.Steps[str]:
     """Show the way of the take while you move marks, without baking. Builds the database if \
 needed, and computes its jump table once"""
-
-    bl_label = "Preview"
-    bl_options = {"REGISTER"}
-    requires = SOURCES
-
-    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
-        return app.direct.previewing.start_steps(get_active_armature(context))
+    return app.direct.previewing.start_steps(get_active_armature(context))
 
 
 def is_previewing(context: bpy.types.Context) -> str:
     return "" if runtime.mark_preview else n_("No preview of marks is shown")
 
 
-class MOTION_MATCHING_OT_end_mark_preview(Operator, bpy.types.Operator):
+@operator("End Preview", requires=(*CHARACTER, is_previewing), options={"REGISTER"})
+def end_mark_preview(context: bpy.types.Context) -> None:
     """Stop showing the way of the take"""
-
-    bl_label = "End Preview"
-    bl_options = {"REGISTER"}
-    requires = (*CHARACTER, is_previewing)
-
-    def run(self, context: bpy.types.Context) -> None:
-        app.direct.previewing.stop()
+    app.direct.previewing.stop()
 
 
 def has_directed_takes(context: bpy.types.Context) -> str:
@@ -202,17 +181,12 @@ class MOTION_MATCHING_OT_flip_take(Operator, bpy.types.Operator):
         return f"'{action.name}' is shown"
 
 
-class MOTION_MATCHING_OT_direct_again(SteppedOperator, bpy.types.Operator):
+@stepped_operator("Solve Again", requires=(*PERFORMABLE, has_take, has_shot), keeps_best=True)
+def direct_again(context: bpy.types.Context) -> app.steps.Steps[str]:
     """Solve the shot stored in the active take with the current database and settings, and bake a \
 new action"""
-
-    bl_label = "Solve Again"
-    keeps_best = True
-    requires = (*PERFORMABLE, has_take, has_shot)
-
-    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
-        action = get_active_take(context).action
-        return app.direct.solving.solve_again_steps(get_active_armature(context), action)
+    action = get_active_take(context).action
+    return app.direct.solving.solve_again_steps(get_active_armature(context), action)
 
 
 def has_preview_range(context: bpy.types.Context) -> str:
@@ -227,43 +201,34 @@ def has_jumps(context: bpy.types.Context) -> str:
     return "" if jumps else n_("The jumps of the active take are not known: solve it again first")
 
 
-class MOTION_MATCHING_OT_direct_range(SteppedOperator, bpy.types.Operator):
+@stepped_operator(
+    "Solve Range Again", requires=(*PERFORMABLE, has_take, has_shot, has_preview_range)
+)
+def direct_range(context: bpy.types.Context) -> app.steps.Steps[str]:
     """Solve the preview range of the active take differently, and bake a new action. Nothing \
 changes outside the range"""
-
-    bl_label = "Solve Range Again"
-    requires = (*PERFORMABLE, has_take, has_shot, has_preview_range)
-
-    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
-        now = context.scene
-        span = now.frame_preview_start, now.frame_preview_end
-        action, obj = get_active_take(context).action, get_active_armature(context)
-        return app.direct.solving.solve_piece_steps(
-            obj, action, lambda shot, frame: app.direct.jumps.vary(shot, action, frame, span)
-        )
+    now = context.scene
+    span = now.frame_preview_start, now.frame_preview_end
+    action, obj = get_active_take(context).action, get_active_armature(context)
+    return app.direct.solving.solve_piece_steps(
+        obj, action, lambda shot, frame: app.direct.jumps.vary(shot, action, frame, span)
+    )
 
 
-class MOTION_MATCHING_OT_pin_jump(Operator, bpy.types.Operator):
+@operator("Keep Jump", requires=(*CHARACTER, has_take, has_jumps))
+def pin_jump(context: bpy.types.Context) -> str:
     """Keep the jump at the playhead in everything solved from this take, or release it"""
-
-    bl_label = "Keep Jump"
-    requires = (*CHARACTER, has_take, has_jumps)
-
-    def run(self, context: bpy.types.Context) -> str:
-        action = get_active_take(context).action
-        jump = app.direct.jumps.find_jump(action, context.scene.frame_current)
-        pinned = app.direct.jumps.pin(action, jump)
-        return f"The jump at frame {jump.frame} is {'kept' if pinned else 'no longer kept'}"
+    action = get_active_take(context).action
+    jump = app.direct.jumps.find_jump(action, context.scene.frame_current)
+    pinned = app.direct.jumps.pin(action, jump)
+    return f"The jump at frame {jump.frame} is {'kept' if pinned else 'no longer kept'}"
 
 
-class MOTION_MATCHING_OT_replace_jump(SteppedOperator, bpy.types.Operator):
+@stepped_operator(requires=(*PERFORMABLE, has_take, has_shot, has_jumps))
+def replace_jump(context: bpy.types.Context) -> app.steps.Steps[str]:
     """Replace the jump at the playhead with another, solve the seconds around it, and bake a new \
 action. The old jump may still occur elsewhere"""
-
-    requires = (*PERFORMABLE, has_take, has_shot, has_jumps)
-
-    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
-        return _solve_without(context, only_here=True)
+    return _solve_without(context, only_here=True)
 
 
 def _solve_without(context: bpy.types.Context, *, only_here: bool) -> app.steps.Steps[str]:
@@ -277,14 +242,11 @@ def _solve_without(context: bpy.types.Context, *, only_here: bool) -> app.steps.
     )
 
 
-class MOTION_MATCHING_OT_forbid_jump(SteppedOperator, bpy.types.Operator):
+@stepped_operator(requires=(*PERFORMABLE, has_take, has_shot, has_jumps))
+def forbid_jump(context: bpy.types.Context) -> app.steps.Steps[str]:
     """Solve the seconds around the playhead without this jump, and forbid it in everything solved \
 from the new take. The rest of the take stays as it is"""
-
-    requires = (*PERFORMABLE, has_take, has_shot, has_jumps)
-
-    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
-        return _solve_without(context, only_here=False)
+    return _solve_without(context, only_here=False)
 
 
 class MOTION_MATCHING_OT_go_to_jump(Operator, bpy.types.Operator):
@@ -304,14 +266,9 @@ class MOTION_MATCHING_OT_go_to_jump(Operator, bpy.types.Operator):
         now.frame_set(frame)
 
 
-class MOTION_MATCHING_OT_direct_take(SteppedOperator, bpy.types.Operator):
+@stepped_operator("Take to Marks", requires=(*PERFORMABLE, has_performed_take), keeps_best=True)
+def direct_take(context: bpy.types.Context) -> app.steps.Steps[str]:
     """Replace all marks with marks along the active take, at its stops and turns, and solve them: \
 the same way without the controller's delay"""
-
-    bl_label = "Take to Marks"
-    keeps_best = True
-    requires = (*PERFORMABLE, has_performed_take)
-
-    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
-        action = get_active_settings(context).takes[get_active_settings(context).take_index].action
-        return app.marks.tracing.direct_take_steps(get_active_armature(context), action)
+    action = get_active_settings(context).takes[get_active_settings(context).take_index].action
+    return app.marks.tracing.direct_take_steps(get_active_armature(context), action)

@@ -12,6 +12,7 @@ from ...app.property_access import ActiveItem, get_active
 from ...engine.database.features.kinds import KINDS as FEATURE_KINDS
 from ...engine.database.features.kinds import find_kind
 from ...engine.errors import SettingsError
+from ..base.function_operators import operator
 from ..base.operator_base import CHARACTER_ALSO_LIVE, MoveOperator, Operator, n_
 from ..base.panel_base import set_options
 from ..base.typed_properties import choice, text
@@ -77,18 +78,15 @@ class MOTION_MATCHING_OT_add_feature(Operator, bpy.types.Operator):
         _finish_edit(features)
 
 
-class MOTION_MATCHING_OT_remove_feature(Operator, bpy.types.Operator):
+@operator(requires=(*CHARACTER_ALSO_LIVE, has_feature))
+def remove_feature(context: bpy.types.Context) -> None:
     """Remove the active feature. To ignore it for a while, set its weight to zero instead, which \
 needs no build"""
-
-    requires = (*CHARACTER_ALSO_LIVE, has_feature)
-
-    def run(self, context: bpy.types.Context) -> None:
-        features = get_active_settings(context).features
-        if len(features.items) == 1:
-            raise SettingsError("The search needs at least one feature; add another first.")
-        _get_feature(context).remove()
-        _finish_edit(features)
+    features = get_active_settings(context).features
+    if len(features.items) == 1:
+        raise SettingsError("The search needs at least one feature; add another first.")
+    _get_feature(context).remove()
+    _finish_edit(features)
 
 
 class MOTION_MATCHING_OT_move_feature(MoveOperator, bpy.types.Operator):

@@ -14,10 +14,10 @@ from ...app.character.characters import get_active_armature, get_active_settings
 from ...app.property_access import settings_of
 from ...app.runtime import runtime
 from ...engine.errors import SettingsError
+from ..base.function_operators import operator, stepped_operator
 from ..base.operator_base import (
     CHARACTER,
     SOURCES,
-    Operator,
     SteppedOperator,
     can_assign_action,
     has_active_source,
@@ -57,18 +57,14 @@ def is_inspecting(context: bpy.types.Context) -> str:
     return "" if runtime.inspector else n_("Inspect a frame first")
 
 
-class MOTION_MATCHING_OT_measure_coverage(SteppedOperator, bpy.types.Operator):
+@stepped_operator(requires=(*SOURCES, has_reference), options={"REGISTER"})
+def measure_coverage(context: bpy.types.Context) -> app.steps.Steps[str]:
     """Measure how much of the requested motion the data covers, and list what to capture next. \
 Builds the database if needed"""
-
-    bl_options = {"REGISTER"}
-    requires = (*SOURCES, has_reference)
-
-    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
-        report = yield from app.insight.data_insight.measure_steps(get_active_armature(context))
-        if not report.to_capture:
-            return "Measured: no requested motion is missing"
-        return f"Measured: {format_count(len(report.to_capture), 'thing')} to capture next"
+    report = yield from app.insight.data_insight.measure_steps(get_active_armature(context))
+    if not report.to_capture:
+        return "Measured: no requested motion is missing"
+    return f"Measured: {format_count(len(report.to_capture), 'thing')} to capture next"
 
 
 class MOTION_MATCHING_OT_save_pictures(SteppedOperator, bpy.types.Operator):
@@ -132,15 +128,11 @@ def _resolve_picture_path(filepath: str) -> Path:
     return path
 
 
-class MOTION_MATCHING_OT_map_poses(SteppedOperator, bpy.types.Operator):
+@stepped_operator(requires=SOURCES, options={"REGISTER"})
+def map_poses(context: bpy.types.Context) -> app.steps.Steps[str]:
     """Draw all poses on a flat map, with similar poses close together"""
-
-    bl_options = {"REGISTER"}
-    requires = SOURCES
-
-    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
-        mapped = yield from app.insight.data_insight.map_poses_steps(get_active_armature(context))
-        return f"Mapped {len(mapped.poses.mds)} poses"
+    mapped = yield from app.insight.data_insight.map_poses_steps(get_active_armature(context))
+    return f"Mapped {len(mapped.poses.mds)} poses"
 
 
 class MOTION_MATCHING_OT_inspect_frame(SteppedOperator, bpy.types.Operator):
@@ -162,14 +154,10 @@ other frames win, lose or are excluded. Follows the timeline"""
         return ""
 
 
-class MOTION_MATCHING_OT_stop_inspecting(Operator, bpy.types.Operator):
+@operator(requires=(*CHARACTER, is_inspecting), options={"REGISTER"})
+def stop_inspecting(context: bpy.types.Context) -> None:
     """Stop inspecting frames"""
-
-    bl_options = {"REGISTER"}
-    requires = (*CHARACTER, is_inspecting)
-
-    def run(self, context: bpy.types.Context) -> None:
-        app.insight.inspector.close()
+    app.insight.inspector.close()
 
 
 # Odd postures
@@ -251,30 +239,25 @@ class MOTION_MATCHING_OT_go_to_posture(SteppedOperator, bpy.types.Operator):
         return (yield from app.insight.inspected_frames.show_source_steps(obj.session_uid, found))
 
 
-class MOTION_MATCHING_OT_exclude_spare_motion(SteppedOperator, bpy.types.Operator):
+@stepped_operator("Exclude Redundant Motion", requires=SOURCES, options={"UNDO"})
+def exclude_spare_motion(context: bpy.types.Context) -> app.steps.Steps[str]:
     """Tag motion that scripts hardly play and that resembles other motion as Do Not Use. Your own \
 tags stay. Remove the ranges in the panel Tags to play it again"""
-
-    bl_label = "Exclude Redundant Motion"
-    bl_options = {"UNDO"}
-    requires = SOURCES
-
-    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
-        obj = get_active_armature(context)
-        uid, keep = obj.session_uid, settings_of(obj).insight.keep
-        found = yield from app.insight.spare_motion.find_steps(obj, keep)
-        if not found.ranges:
-            raise SettingsError("All of the motion is needed; keep less of it.")
-        sources = settings_of(get_armature(uid)).sources
-        for one in found.ranges:
-            add_range(sources[one.source], LABELS["no_use"], "no_use", one.first, one.last)
-        app.database.status.invalidate()
-        yield from app.database.status.refresh_steps(uid)
-        result = found.pruning
-        return (
-            f"Excluded {format_count(len(found.ranges), 'range')}: {result.kept:.0%} of the motion "
-            f"stays, and covers {result.covered:.0%} of the playing time"
-        )
+    obj = get_active_armature(context)
+    uid, keep = obj.session_uid, settings_of(obj).insight.keep
+    found = yield from app.insight.spare_motion.find_steps(obj, keep)
+    if not found.ranges:
+        raise SettingsError("All of the motion is needed; keep less of it.")
+    sources = settings_of(get_armature(uid)).sources
+    for one in found.ranges:
+        add_range(sources[one.source], LABELS["no_use"], "no_use", one.first, one.last)
+    app.database.status.invalidate()
+    yield from app.database.status.refresh_steps(uid)
+    result = found.pruning
+    return (
+        f"Excluded {format_count(len(found.ranges), 'range')}: {result.kept:.0%} of the motion "
+        f"stays, and covers {result.covered:.0%} of the playing time"
+    )
 
 
 # Candidates

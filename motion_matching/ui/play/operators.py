@@ -13,6 +13,7 @@ from ...app.property_access import settings_of
 from ...app.runtime import runtime
 from ...engine.errors import MotionMatchingError, SettingsError
 from .. import preferences
+from ..base.function_operators import operator
 from ..base.operator_base import (
     CHARACTER_ALSO_LIVE,
     PERFORMABLE,
@@ -216,24 +217,16 @@ def _is_blocked(window: bpy.types.Window, event: bpy.types.Event) -> bool:
     return navigation.find_view_at(window, event.mouse_x, event.mouse_y) is not None
 
 
-class MOTION_MATCHING_OT_stop(Operator, bpy.types.Operator):
+@operator(requires=(is_live,), options=set())
+def stop(context: bpy.types.Context) -> None:
     """End the live session, as Esc does; a recording becomes a take"""
-
-    bl_options = set()
-    requires = (is_live,)
-
-    def run(self, context: bpy.types.Context) -> None:
-        app.live.host.end()
+    app.live.host.end()
 
 
-class MOTION_MATCHING_OT_record(Operator, bpy.types.Operator):
+@operator(requires=(is_live,), options=set())
+def record(context: bpy.types.Context) -> None:
     """Start a recording, or end it as a take; the live session continues"""
-
-    bl_options = set()
-    requires = (is_live,)
-
-    def run(self, context: bpy.types.Context) -> None:
-        runtime.live.toggle_recording()
+    runtime.live.toggle_recording()
 
 
 class MOTION_MATCHING_OT_steer(Operator, bpy.types.Operator):
@@ -254,15 +247,11 @@ def is_steered_by_hand(context: bpy.types.Context) -> str:
     return message if is_guided else ""
 
 
-class MOTION_MATCHING_OT_push(Operator, bpy.types.Operator):
+@operator(requires=(is_live, is_steered_by_hand), options=set())
+def push(context: bpy.types.Context) -> None:
     """Push the character in the direction of the steering, or forward without steering. A motion \
 field also bends the body"""
-
-    bl_options = set()
-    requires = (is_live, is_steered_by_hand)
-
-    def run(self, context: bpy.types.Context) -> None:
-        runtime.live.keyboard.push()
+    runtime.live.keyboard.push()
 
 
 class MOTION_MATCHING_OT_ask_for_tag(Operator, bpy.types.Operator):
@@ -283,16 +272,11 @@ def has_interrupted(context: bpy.types.Context) -> str:
     return "" if runtime.interrupted else n_("There is no interrupted recording")
 
 
-class MOTION_MATCHING_OT_recover_take(Operator, bpy.types.Operator):
+@operator(requires=(not_live, has_interrupted))
+def recover_take(context: bpy.types.Context) -> str:
     """Turn an interrupted recording into a take of its armature, or into an empty if only the \
 simulation object was steered. Uses the newest one of this file"""
-
-    requires = (not_live, has_interrupted)
-
-    def run(self, context: bpy.types.Context) -> str:
-        return (
-            f"Recovered '{app.takes.recordings.recover(app.takes.recordings.find_foremost()).name}'"
-        )
+    return f"Recovered '{app.takes.recordings.recover(app.takes.recordings.find_foremost()).name}'"
 
 
 class MOTION_MATCHING_OT_discard_recording(ConfirmedOperator, bpy.types.Operator):

@@ -9,6 +9,7 @@ from ... import app, scene
 from ...app.character.characters import get_active_armature
 from ...app.property_access import settings_of
 from ...engine.errors import SettingsError
+from ..base.function_operators import operator, stepped_operator
 from ..base.operator_base import (
     CHARACTER,
     CHARACTER_ALSO_LIVE,
@@ -113,26 +114,18 @@ these axes from now on. The actions made before stay"""
         )
 
 
-class MOTION_MATCHING_OT_find_retarget_bones(SteppedOperator, bpy.types.Operator):
+@stepped_operator("Find Bones", requires=(*CHARACTER, has_retarget_action))
+def find_retarget_bones(context: bpy.types.Context) -> app.steps.Steps[str]:
     """Find the bones of both armatures by role, to review and change them before retargeting"""
-
-    bl_label = "Find Bones"
-    requires = (*CHARACTER, has_retarget_action)
-
-    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
-        obj = get_active_armature(context)
-        source = app.retarget.retargeting.find_source(context, obj)
-        return (yield from app.retarget.retargeting.find_bones_steps(obj, source))
+    obj = get_active_armature(context)
+    source = app.retarget.retargeting.find_source(context, obj)
+    return (yield from app.retarget.retargeting.find_bones_steps(obj, source))
 
 
-class MOTION_MATCHING_OT_clear_retarget_bones(Operator, bpy.types.Operator):
+@operator("Clear Bones", requires=(*CHARACTER_ALSO_LIVE, has_bones))
+def clear_retarget_bones(context: bpy.types.Context) -> None:
     """Clear the bones in the table, and find all again"""
-
-    bl_label = "Clear Bones"
-    requires = (*CHARACTER_ALSO_LIVE, has_bones)
-
-    def run(self, context: bpy.types.Context) -> None:
-        app.mapping.bone_table.clear_bones(get_active_armature(context))
+    app.mapping.bone_table.clear_bones(get_active_armature(context))
 
 
 class MOTION_MATCHING_OT_show_retarget_result(Operator, bpy.types.Operator):
@@ -149,11 +142,7 @@ class MOTION_MATCHING_OT_show_retarget_result(Operator, bpy.types.Operator):
         )
 
 
-class MOTION_MATCHING_OT_clear_retarget_results(Operator, bpy.types.Operator):
+@operator("Clear Results", requires=(*CHARACTER_ALSO_LIVE, has_results))
+def clear_retarget_results(context: bpy.types.Context) -> None:
     """Clear the list of wrong results; the actions stay"""
-
-    bl_label = "Clear Results"
-    requires = (*CHARACTER_ALSO_LIVE, has_results)
-
-    def run(self, context: bpy.types.Context) -> None:
-        app.retarget.retarget_results.clear(get_active_armature(context))
+    app.retarget.retarget_results.clear(get_active_armature(context))

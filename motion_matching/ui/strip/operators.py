@@ -11,6 +11,7 @@ from ...app.character.characters import get_active_armature, get_active_settings
 from ...app.runtime import runtime
 from ...engine.errors import SettingsError
 from ...engine.files import json_files
+from ..base.function_operators import operator
 from ..base.operator_base import CHARACTER, CHARACTER_ALSO_LIVE, Operator, n_
 from ..base.panel_base import ALL_WARNINGS, format_count
 from ..base.typed_properties import choice, text
@@ -23,14 +24,10 @@ def is_at_work(context: bpy.types.Context) -> str:
     return "" if runtime.work else n_("Nothing is running")
 
 
-class MOTION_MATCHING_OT_cancel(Operator, bpy.types.Operator):
+@operator(requires=(is_at_work,), options=set())
+def cancel(context: bpy.types.Context) -> None:
     """Cancel what is running, as Esc does"""
-
-    bl_options = set()
-    requires = (is_at_work,)
-
-    def run(self, context: bpy.types.Context) -> None:
-        runtime.is_cancelled = True  # which the operator that is running looks for
+    runtime.is_cancelled = True  # which the operator that is running looks for
 
 
 class MOTION_MATCHING_OT_unfold_warnings(Operator, bpy.types.Operator):
@@ -132,12 +129,8 @@ class MOTION_MATCHING_OT_use_computed_paths(_NamedSources, Operator, bpy.types.O
         return ". ".join([counted, *filter(None, said)])
 
 
-class MOTION_MATCHING_OT_match_speeds(Operator, bpy.types.Operator):
+# as `ask_for_tag`
+@operator("Match Speeds to Data", requires=CHARACTER_ALSO_LIVE, options={"UNDO"})
+def match_speeds(context: bpy.types.Context) -> None:
     """Take the full speeds from the clips, so that the steering asks for no more than they have"""
-
-    bl_label = "Match Speeds to Data"
-    bl_options = {"UNDO"}  # as `ask_for_tag`
-    requires = CHARACTER_ALSO_LIVE
-
-    def run(self, context: bpy.types.Context) -> None:
-        get_active_settings(context).controller.speeds_from_data = True
+    get_active_settings(context).controller.speeds_from_data = True

@@ -8,11 +8,11 @@ from ... import app, engine, scene
 from ...app.character.characters import get_active_armature, get_active_settings, get_armature
 from ...app.property_access import get_active, settings_of
 from ...engine.errors import SettingsError
+from ..base.function_operators import operator, stepped_operator
 from ..base.operator_base import (
     CHARACTER,
     SOURCES,
     Operator,
-    SteppedOperator,
     get_active_source,
     has_active_source,
     n_,
@@ -172,56 +172,48 @@ class MOTION_MATCHING_OT_remove_tag(Operator, bpy.types.Operator):
         app.callbacks.redraw("WINDOW", "DOPESHEET_EDITOR")
 
 
-class MOTION_MATCHING_OT_tags_to_markers(Operator, bpy.types.Operator):
+@operator("To Markers", requires=(*CHARACTER, has_active_source, has_source_action))
+def tags_to_markers(context: bpy.types.Context) -> str:
     """Write the ranges as pose markers of the action, to edit them in the Action Editor. Other \
 markers stay"""
-
-    bl_label = "To Markers"
-    requires = (*CHARACTER, has_active_source, has_source_action)
-
-    def run(self, context: bpy.types.Context) -> str:
-        source, markers = get_active_source(context), scene.reading.markers
-        if source.action.library:
-            problem = f"The action '{source.action.name}' is linked from another file"
-            raise SettingsError(f"{problem}; make it local first.")
-        if not source.tag_ranges:
-            raise SettingsError(f"The source '{source.name}' has no ranges to write; add some.")
-        ranges = []
-        for tag in source.tag_ranges:
-            name, bias = tag.label if tag.kind == "FREE" else tag.kind, round(tag.bias, 6)
-            ranges.append(markers.MarkedRange(name, tag.frame_start, tag.frame_end, bias))
-        markers.write_tags(source.action, ranges)
-        return f"Marked {format_count(len(source.tag_ranges), 'range')} on '{source.action.name}'"
+    source, markers = get_active_source(context), scene.reading.markers
+    if source.action.library:
+        problem = f"The action '{source.action.name}' is linked from another file"
+        raise SettingsError(f"{problem}; make it local first.")
+    if not source.tag_ranges:
+        raise SettingsError(f"The source '{source.name}' has no ranges to write; add some.")
+    ranges = []
+    for tag in source.tag_ranges:
+        name, bias = tag.label if tag.kind == "FREE" else tag.kind, round(tag.bias, 6)
+        ranges.append(markers.MarkedRange(name, tag.frame_start, tag.frame_end, bias))
+    markers.write_tags(source.action, ranges)
+    return f"Marked {format_count(len(source.tag_ranges), 'range')} on '{source.action.name}'"
 
 
-class MOTION_MATCHING_OT_markers_to_tags(Operator, bpy.types.Operator):
+@operator("From Markers", requires=(*CHARACTER, has_active_source, has_source_action))
+def markers_to_tags(context: bpy.types.Context) -> str:
     """Replace the ranges in the list by the pose markers of the action"""
-
-    bl_label = "From Markers"
-    requires = (*CHARACTER, has_active_source, has_source_action)
-
-    def run(self, context: bpy.types.Context) -> str:
-        source = get_active_source(context)
-        ranges = scene.reading.markers.read_tags(source.action)
-        if not ranges:
-            raise SettingsError(
-                f"The action '{source.action.name}' has no markers of tags, such as 'tag: limp' "
-                "and 'end: limp'; write some, or add ranges here."
-            )
-        if _get_inherited_names(source):
-            raise SettingsError(
-                f"Ranges of '{source.name}' come from the linked file, and can be replaced by "
-                "markers only there."
-            )
-        colors = {tag.label: tuple(tag.color) for tag in source.tag_ranges}
-        source.tag_ranges.clear()
-        for marked in ranges:
-            kind = marked.name if marked.name in LABELS else "FREE"
-            name = LABELS.get(marked.name, marked.name)
-            tag = add_range(source, name, kind, max(marked.start, 0), max(marked.end, 0))
-            tag.bias, tag.color = marked.bias, colors.get(tag.label, tag.color)
-        app.database.status.invalidate()
-        return f"Read {format_count(len(ranges), 'range')} from '{source.action.name}'"
+    source = get_active_source(context)
+    ranges = scene.reading.markers.read_tags(source.action)
+    if not ranges:
+        raise SettingsError(
+            f"The action '{source.action.name}' has no markers of tags, such as 'tag: limp' "
+            "and 'end: limp'; write some, or add ranges here."
+        )
+    if _get_inherited_names(source):
+        raise SettingsError(
+            f"Ranges of '{source.name}' come from the linked file, and can be replaced by "
+            "markers only there."
+        )
+    colors = {tag.label: tuple(tag.color) for tag in source.tag_ranges}
+    source.tag_ranges.clear()
+    for marked in ranges:
+        kind = marked.name if marked.name in LABELS else "FREE"
+        name = LABELS.get(marked.name, marked.name)
+        tag = add_range(source, name, kind, max(marked.start, 0), max(marked.end, 0))
+        tag.bias, tag.color = marked.bias, colors.get(tag.label, tag.color)
+    app.database.status.invalidate()
+    return f"Read {format_count(len(ranges), 'range')} from '{source.action.name}'"
 
 
 def _find_proposed_ranges(source: MotionMatchingSource) -> list[int]:
@@ -231,44 +223,40 @@ def _find_proposed_ranges(source: MotionMatchingSource) -> list[int]:
     return [index for index, tag in tags if tag.kind == "FREE" and tag.label in names]
 
 
-class MOTION_MATCHING_OT_propose_tags(SteppedOperator, bpy.types.Operator):
+@stepped_operator("Propose Tags for All Sources", requires=SOURCES)
+def propose_tags(context: bpy.types.Context) -> app.steps.Steps[str]:
     """Tag idling, walking, running, turns, strafing, moving backward, starts and stops in all \
 enabled sources, as ranges to edit. Replaces earlier proposals"""
-
-    bl_label = "Propose Tags for All Sources"
-    requires = SOURCES
-
-    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
-        obj = get_active_armature(context)
-        uid, settings = obj.session_uid, app.settings.get_build_settings(obj)
-        thresholds = app.settings.get_thresholds(settings_of(obj).thresholds)
-        read = yield from app.database.build.read_sources_steps(uid)
-        sources, firsts = zip(*read, strict=True)
-        propose = engine.building.build.propose_tags
-        proposed = yield from app.steps.run_in_background_steps(
-            lambda report: propose(sources, settings, thresholds, report), "Proposing"
-        )
-        obj = get_armature(uid)
-        listed = [
-            settings_of(obj).sources[index]
-            for index in app.sources.source_list.get_enabled_indices(obj)
-        ]
-        if len(listed) != len(proposed):
-            raise SettingsError("The sources changed meanwhile; propose tags again.")
-        for source in listed:
-            inherited = _get_inherited_names(source)
-            for tag in (source.tag_ranges[index] for index in _find_proposed_ranges(source)):
-                if tag.name in inherited:
-                    raise SettingsError(
-                        f"The range '{tag.label}' of '{source.name}' comes from the linked file, "
-                        "and cannot be replaced; change its label, or propose tags there."
-                    )
-        for source, tags, first in zip(listed, proposed, firsts, strict=True):
-            for index in reversed(_find_proposed_ranges(source)):
-                source.tag_ranges.remove(index)
-            for new in tags:
-                add_range(source, new.name, "FREE", new.start + first, new.stop - 1 + first)
-            source.tag_index = 0
-        app.database.status.invalidate()
-        ranges = format_count(sum(map(len, proposed)), "range")
-        return f"Proposed {ranges} on {format_count(len(listed), 'source')}"
+    obj = get_active_armature(context)
+    uid, settings = obj.session_uid, app.settings.get_build_settings(obj)
+    thresholds = app.settings.get_thresholds(settings_of(obj).thresholds)
+    read = yield from app.database.build.read_sources_steps(uid)
+    sources, firsts = zip(*read, strict=True)
+    propose = engine.building.build.propose_tags
+    proposed = yield from app.steps.run_in_background_steps(
+        lambda report: propose(sources, settings, thresholds, report), "Proposing"
+    )
+    obj = get_armature(uid)
+    listed = [
+        settings_of(obj).sources[index]
+        for index in app.sources.source_list.get_enabled_indices(obj)
+    ]
+    if len(listed) != len(proposed):
+        raise SettingsError("The sources changed meanwhile; propose tags again.")
+    for source in listed:
+        inherited = _get_inherited_names(source)
+        for tag in (source.tag_ranges[index] for index in _find_proposed_ranges(source)):
+            if tag.name in inherited:
+                raise SettingsError(
+                    f"The range '{tag.label}' of '{source.name}' comes from the linked file, "
+                    "and cannot be replaced; change its label, or propose tags there."
+                )
+    for source, tags, first in zip(listed, proposed, firsts, strict=True):
+        for index in reversed(_find_proposed_ranges(source)):
+            source.tag_ranges.remove(index)
+        for new in tags:
+            add_range(source, new.name, "FREE", new.start + first, new.stop - 1 + first)
+        source.tag_index = 0
+    app.database.status.invalidate()
+    ranges = format_count(sum(map(len, proposed)), "range")
+    return f"Proposed {ranges} on {format_count(len(listed), 'source')}"

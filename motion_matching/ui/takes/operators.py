@@ -18,6 +18,7 @@ from ...app.character.characters import (
 from ...app.property_access import settings_of
 from ...app.runtime import runtime
 from ...engine.errors import MotionMatchingError, SettingsError
+from ..base.function_operators import operator, stepped_operator
 from ..base.operator_base import (
     CHARACTER,
     IDLE,
@@ -228,15 +229,11 @@ def is_not_kept(context: bpy.types.Context) -> str:
     return message if get_active_take(context).is_kept else ""
 
 
-class MOTION_MATCHING_OT_remove_take(Operator, bpy.types.Operator):
+@operator("Delete Take", requires=(*TAKE, is_not_kept, can_assign_action))
+def remove_take(context: bpy.types.Context) -> str:
     """Delete the active take with its action and its NLA strips. Undo restores it"""
-
-    bl_label = "Delete Take"
-    requires = (*TAKE, is_not_kept, can_assign_action)
-
-    def run(self, context: bpy.types.Context) -> str:
-        obj = get_active_armature(context)
-        return app.takes.take_list.discard_take(obj, settings_of(obj).take_index)
+    obj = get_active_armature(context)
+    return app.takes.take_list.discard_take(obj, settings_of(obj).take_index)
 
 
 def has_loose_takes(context: bpy.types.Context) -> str:
@@ -313,45 +310,36 @@ class MOTION_MATCHING_OT_select_take(Operator, bpy.types.Operator):
         raise SettingsError(f"The take '{self.name}' no longer exists; compare again.")
 
 
-class MOTION_MATCHING_OT_compare_takes(SteppedOperator, bpy.types.Operator):
+@stepped_operator(
+    "Compare",
+    requires=(*SOURCES, has_performed_take, has_something_to_compare_with),
+    options={"REGISTER"},
+)
+def compare_takes(context: bpy.types.Context) -> app.steps.Steps[str]:
     """Measure the active take beside another take or a variant of it: foot sliding, how well it \
 follows the steering, and how fast it responds"""
-
-    bl_label = "Compare"
-    bl_options = {"REGISTER"}
-    requires = (*SOURCES, has_performed_take, has_something_to_compare_with)
-
-    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
-        obj, settings = get_active_armature(context), get_active_settings(context)
-        uid, given = obj.session_uid, (settings.compare_with, settings.compare_by)
-        comparing = app.takes.comparing.compare_steps(obj, get_active_take(context).action, *given)
-        runtime.comparisons[uid] = yield from comparing
-        app.callbacks.redraw()
-        one, other = runtime.comparisons[uid].names
-        return f"Compared '{one}' with '{other}'"
+    obj, settings = get_active_armature(context), get_active_settings(context)
+    uid, given = obj.session_uid, (settings.compare_with, settings.compare_by)
+    comparing = app.takes.comparing.compare_steps(obj, get_active_take(context).action, *given)
+    runtime.comparisons[uid] = yield from comparing
+    app.callbacks.redraw()
+    one, other = runtime.comparisons[uid].names
+    return f"Compared '{one}' with '{other}'"
 
 
-class MOTION_MATCHING_OT_play_beside(SteppedOperator, bpy.types.Operator):
+@stepped_operator(
+    requires=(*SOURCES, has_performed_take, has_something_to_compare_with, is_take_played),
+    options={"REGISTER"},
+)
+def play_beside(context: bpy.types.Context) -> app.steps.Steps[str]:
     """Show the other take or a variant of the active one beside the character, following the \
 timeline. It is only drawn: nothing is added to the file. Esc hides it"""
-
-    bl_options = {"REGISTER"}
-    requires = (*SOURCES, has_performed_take, has_something_to_compare_with, is_take_played)
-
-    def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
-        obj, settings = get_active_armature(context), get_active_settings(context)
-        given = settings.compare_by, settings.compare_with
-        return app.takes.playing_beside.play_beside_steps(
-            obj, get_active_take(context).action, *given
-        )
+    obj, settings = get_active_armature(context), get_active_settings(context)
+    given = settings.compare_by, settings.compare_with
+    return app.takes.playing_beside.play_beside_steps(obj, get_active_take(context).action, *given)
 
 
-class MOTION_MATCHING_OT_hide_beside(Operator, bpy.types.Operator):
+@operator("Hide", requires=(*CHARACTER, is_beside), options={"REGISTER"})
+def hide_beside(context: bpy.types.Context) -> None:
     """Hide the take beside the character"""
-
-    bl_label = "Hide"
-    bl_options = {"REGISTER"}
-    requires = (*CHARACTER, is_beside)
-
-    def run(self, context: bpy.types.Context) -> None:
-        app.takes.playing_beside.stop()
+    app.takes.playing_beside.stop()
