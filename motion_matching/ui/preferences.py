@@ -18,7 +18,7 @@ from . import keymaps
 from .base import colors
 from .base.function_operators import operator
 from .base.operator_base import IDLE, Operator
-from .base.typed_properties import annotate, choice, number, switch, text
+from .base.typed_properties import annotate, choice, declare, number, switch, text
 from .play import layers
 
 STEER, START = "motion_matching.steer", "motion_matching.start"
@@ -67,17 +67,13 @@ _KEY_HELP = (
 )
 
 
-def _update_keys(preferences: Any, context: bpy.types.Context) -> None:
-    create_keys()
-
-
 def _redraw_panels(preferences: Any, context: bpy.types.Context) -> None:
     app.callbacks.redraw()
 
 
 def _key(action: str) -> str:
     name, default, _ = ACTIONS[action]
-    return text(default, name, _KEY_HELP, update=_update_keys)
+    return text(default, name, _KEY_HELP, update=lambda preferences, context: create_keys())
 
 
 def _button(action: str) -> str:
@@ -93,6 +89,10 @@ def _get_location(preferences: Any) -> str:
 
 
 @annotate
+@declare(
+    **{f"key_{action}": _key(action) for action in ACTIONS},
+    **{f"pad_{action}": _button(action) for action, (_, _, button) in ACTIONS.items() if button},
+)
 class MotionMatchingPreferences(layers.Layers, colors.Palettes, bpy.types.AddonPreferences):
     """Disk space for databases, and the devices that steer a character"""
 
@@ -138,21 +138,6 @@ class MotionMatchingPreferences(layers.Layers, colors.Palettes, bpy.types.AddonP
     )
     hold_run: bool = switch(False, "Hold to Run", f"Run {_HOLD}")
     hold_strafe: bool = switch(False, "Hold to Keep Facing", f"Keep facing {_HOLD}")
-    key_ahead: str = _key("ahead")
-    key_back: str = _key("back")
-    key_left: str = _key("left")
-    key_right: str = _key("right")
-    key_run: str = _key("run")
-    key_strafe: str = _key("strafe")
-    key_push: str = _key("push")
-    key_tag: str = _key("tag")
-    key_record: str = _key("record")
-    pad_run: str = _button("run")
-    pad_strafe: str = _button("strafe")
-    pad_push: str = _button("push")
-    pad_tag: str = _button("tag")
-    pad_record: str = _button("record")
-
     tick_budget: float = number(
         TICK_BUDGET,
         "Tick Budget",

@@ -13,7 +13,7 @@ import bpy
 
 from ...app.preferences import get_preferences
 from ...app.runtime import runtime
-from .typed_properties import numbers
+from .typed_properties import declare, numbers
 
 Color = tuple[float, ...]
 
@@ -30,6 +30,7 @@ ROLES = {
     "trajectory": ("Trajectory", "the trajectory of features", "55bb77", "30d898"),
     "guide": ("Guides", "moving ground, raw paths, and bodies of features", "b2b2b2", "e0e0e0"),
 }
+_BACKGROUNDS = ("dark", "light")
 _LIGHT = 0.3  # brightness from which a background is light
 
 
@@ -38,31 +39,24 @@ def _change(preferences: Any, context: bpy.types.Context) -> None:
     runtime.changed("selection")
 
 
-def _declare(role: str, *, is_light: bool) -> Sequence[float]:
-    label, drawn, *colors = ROLES[role]
-    background = "light" if is_light else "dark"
+def _declare(role: str, background: str) -> Sequence[float]:
+    label, drawn, *_ = ROLES[role]
     help = f"Color of {drawn}, in themes whose 3D Viewport is {background}"
     limits: Any = {"min": 0.0, "max": 1.0, "subtype": "COLOR_GAMMA", "update": _change}
-    return numbers(_parse_hex(colors[is_light])[:3], label, help, **limits)
+    return numbers(_get_default(role, background)[:3], label, help, **limits)
+
+
+def _get_default(role: str, background: str) -> Color:
+    return _parse_hex(ROLES[role][2 + _BACKGROUNDS.index(background)])
 
 
 def _parse_hex(text: str) -> Color:
     return (*(int(text[k : k + 2], 16) / 255.0 for k in (0, 2, 4)), 1.0)
 
 
+@declare(**{f"{theme}_{role}": _declare(role, theme) for theme in _BACKGROUNDS for role in ROLES})
 class Palettes:
     """The colours of each role in dark and in light themes; a mixin of the preferences."""
-
-    dark_desired: Sequence[float] = _declare("desired", is_light=False)
-    dark_chosen: Sequence[float] = _declare("chosen", is_light=False)
-    dark_contact: Sequence[float] = _declare("contact", is_light=False)
-    dark_trajectory: Sequence[float] = _declare("trajectory", is_light=False)
-    dark_guide: Sequence[float] = _declare("guide", is_light=False)
-    light_desired: Sequence[float] = _declare("desired", is_light=True)
-    light_chosen: Sequence[float] = _declare("chosen", is_light=True)
-    light_contact: Sequence[float] = _declare("contact", is_light=True)
-    light_trajectory: Sequence[float] = _declare("trajectory", is_light=True)
-    light_guide: Sequence[float] = _declare("guide", is_light=True)
 
 
 def find_background() -> str:
@@ -75,5 +69,5 @@ def get_color(role: str, background: str = "") -> Color:
     """Return the opaque colour of a role, on the theme's background unless another is given."""
     background, preferences = background or find_background(), get_preferences()
     if preferences is None:
-        return _parse_hex(ROLES[role][3 if background == "light" else 2])
+        return _get_default(role, background)
     return (*getattr(preferences, f"{background}_{role}"), 1.0)

@@ -74,6 +74,16 @@ def build_line_batch(points: np.ndarray, colours: np.ndarray | Color) -> Batch |
     return batch_for_shader(gpu.shader.from_builtin("POLYLINE_FLAT_COLOR"), "LINES", content)
 
 
+def as_pairs(starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
+    """Return lines from starts (N, 3) to ends (N, 3) as pairs of points (2 N, 3)."""
+    return np.ascontiguousarray(np.stack([starts, ends], axis=1).reshape(-1, 3), np.float32)
+
+
+def build_batches(lines: Iterable[tuple[np.ndarray, float, str]]) -> list[tuple[Batch, float]]:
+    """Return a batch of each of several lines: pairs of points (2 L, 3), width and role."""
+    return [(build_line_batch(points, get_color(role)), width) for points, width, role in lines]
+
+
 def build_path_batches(
     paths: Iterable[tuple[Any, float, str]],
 ) -> list[tuple[Batch, float]]:

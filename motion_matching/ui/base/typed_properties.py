@@ -159,6 +159,19 @@ def describe_by(
     return decorate
 
 
+def declare(**properties: Any) -> Callable[[Class], Class]:
+    """Return a decorator that declares properties by name, which code does not name one by one."""
+
+    def decorate(cls: Class) -> Class:
+        own = inspect.get_annotations(cls)
+        cls.__annotations__ = {**dict.fromkeys(properties, "Any"), **own}
+        for name, declared in properties.items():
+            setattr(cls, name, declared)
+        return cls
+
+    return decorate
+
+
 def updates(call: Callable[[Any, bpy.types.Context], None]) -> Callable[[Class], Class]:
     """Return a decorator: a change of any property that names no other `update` makes this call."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from .typed_properties import Class, text
+from .typed_properties import Class, declare, text
 
 
 class Named:
@@ -38,15 +38,7 @@ def named_by(
     def get_tip(item: Any) -> str:
         return "\n".join((get_full_name(item), *(describe(item) if describe else ())))
 
-    names: Any = {
-        "whole_name": text("", "Name", "Name", get=get_full_name, set=set_name),
-        "tip": text("", "Details", "The whole name, and what else is known", get=get_tip),
-    }
-
-    def decorate(cls: Class) -> Class:
-        cls.__annotations__ |= dict.fromkeys(names, "str")
-        for name, declared in names.items():
-            setattr(cls, name, declared)
-        return cls
-
-    return decorate
+    return declare(
+        whole_name=text("", "Name", "Name", get=get_full_name, set=set_name),
+        tip=text("", "Details", "The whole name, and what else is known", get=get_tip),
+    )

@@ -21,7 +21,7 @@ from ... import app, scene
 from ...app.property_access import settings_of
 from ...app.runtime import runtime
 from ...engine.errors import MotionMatchingError
-from ..base import colors, drawing
+from ..base import drawing
 
 if TYPE_CHECKING:
     from ...engine.motion.simulation_bone import GroundTrack
@@ -210,10 +210,7 @@ def _draw() -> None:
     if snapshot is None or not view.overlay.show_overlays:
         return
     if not snapshot.batches:
-        snapshot.batches = [
-            (drawing.build_line_batch(points, colors.get_color(color)), width)
-            for points, width, color in snapshot.lines
-        ]
+        snapshot.batches = drawing.build_batches(snapshot.lines)
     drawing.draw_lines(snapshot.batches, stand_behind=True)
 
 

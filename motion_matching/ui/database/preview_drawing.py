@@ -10,7 +10,7 @@ import numpy as np
 
 from ... import app, engine
 from ...app.runtime import runtime
-from ..base import colors, drawing
+from ..base import drawing
 from ..base.panel_base import set_options
 
 if TYPE_CHECKING:
@@ -35,15 +35,11 @@ def _draw_skeleton() -> None:
         return
     preview, source = shown
     frame, bones, original = app.sources.source_preview.find_bones(preview, source, _get_frame())
-    lines = [
-        (drawing.build_line_batch(points, colors.get_color(color)), width)
-        for points, width, color in build_paths(preview, source, frame)
-    ]
-    for segments, color in ((bones, "chosen"), (original, "guide")):
+    lines = build_paths(preview, source, frame)
+    for segments, role in ((bones, "chosen"), (original, "guide")):
         if segments is not None:
-            batch = drawing.build_line_batch(segments.reshape(-1, 3), colors.get_color(color))
-            lines.append((batch, _BONE))
-    drawing.draw_lines(lines)
+            lines.append((segments.reshape(-1, 3), _BONE, role))
+    drawing.draw_lines(drawing.build_batches(lines))
 
 
 def _get_frame() -> float:
@@ -82,15 +78,10 @@ def _build_profile(
     below[:, 2] = shadow[:, 2] = level
     return [
         (drawing.as_segments(shadow), _PATH, "guide"),
-        (_to_pairs(below, middles), _PATH, "guide"),
+        (drawing.as_pairs(below, middles), _PATH, "guide"),
         (drawing.as_segments(path), _GROUND, "trajectory"),
-        (_to_pairs(middles - along, middles + along), _FOOTING, "contact"),
+        (drawing.as_pairs(middles - along, middles + along), _FOOTING, "contact"),
     ]
-
-
-def _to_pairs(starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return lines from starts (N, 3) to ends (N, 3) as pairs of points (2 N, 3)."""
-    return np.ascontiguousarray(np.stack([starts, ends], axis=1).reshape(-1, 3), np.float32)
 
 
 def _draw_words() -> None:

@@ -10,11 +10,13 @@ import bpy
 
 from ... import app
 from ...engine.motion.settings import SimulationBoneSettings
+from ...engine.skeleton.bone_names import ROLES
 from ..base.property_updates import invalidate_status
 from ..base.typed_properties import (
     Items,
     choice,
     collection,
+    declare,
     describe_by,
     hidden_text,
     integer,
@@ -195,27 +197,15 @@ class MotionMatchingSource(Named, bpy.types.PropertyGroup):
     tag_index: int = integer(0, "Active Tag", "Range whose details are shown", update=None)
 
 
-def _role(label: str) -> str:
-    return text("", label, "Bone with this role; leave empty to find it by name, shape and motion")
+_ROLE_HELP = "Bone with this role; leave empty to find it by name, shape and motion"
 
 
 @settings_group
 @updates(invalidate_status)
+@declare(**{role: text("", role.replace("_", " ").title(), _ROLE_HELP) for role in ROLES})
 class MotionMatchingRoles(bpy.types.PropertyGroup):
     """Bones by role, where the automatic search fails"""
 
-    root: str = _role("Root")
-    hips: str = _role("Hips")
-    spine: str = _role("Spine")
-    head: str = _role("Head")
-    left_thigh: str = _role("Left Thigh")
-    left_shin: str = _role("Left Shin")
-    left_foot: str = _role("Left Foot")
-    left_toe: str = _role("Left Toe")
-    right_thigh: str = _role("Right Thigh")
-    right_shin: str = _role("Right Shin")
-    right_foot: str = _role("Right Foot")
-    right_toe: str = _role("Right Toe")
     preset: str = hidden_text("Preset", "Last applied or saved preset", update=None)
 
 

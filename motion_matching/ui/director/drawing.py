@@ -40,17 +40,17 @@ def build_lines(way: Way, size: float) -> list[tuple[np.ndarray, float, str]]:
     at, slopes = way.footfalls[:, [0, 1, 4]], way.footfalls[:, 5:]
     ahead = engine.maths.planar.yaw_to_forward(way.footfalls[:, 2])
     along = _FOOT * size * np.column_stack([ahead, slopes])
-    lines.append((_to_pairs(at - along, at + along), _STEP, "chosen"))
+    lines.append((_lift(drawing.as_pairs(at - along, at + along)), _STEP, "chosen"))
     centers = np.column_stack([way.marks, way.heights[:, :1]])
     places = np.column_stack([way.at, way.heights[:, 1:]])
     for center, place, is_met in zip(centers, places, way.met, strict=True):
         role = "trajectory" if is_met else "contact"
         ring = _drape(way, center, _build_circle(_RADIUS * size))
-        lines.append((_to_pairs(ring[:-1], ring[1:]), _RING, role))
+        lines.append((_lift(drawing.as_pairs(ring[:-1], ring[1:])), _RING, role))
         if not is_met:
             corners = _drape(way, center, _RADIUS * size * np.sqrt(0.5) * _CORNERS_OF_CROSS)
-            lines.append((_to_pairs(corners[:2], corners[2:]), _RING, role))
-            lines.append((_to_pairs(center[None], place[None]), _RING, role))
+            lines.append((_lift(drawing.as_pairs(corners[:2], corners[2:])), _RING, role))
+            lines.append((_lift(drawing.as_pairs(center[None], place[None])), _RING, role))
     return lines
 
 
@@ -59,11 +59,6 @@ def _lift(points: np.ndarray) -> np.ndarray:
     result = np.array(points, np.float32, order="C")  # as the graphics card reads it
     result[:, 2] += drawing.ABOVE_GROUND
     return result
-
-
-def _to_pairs(starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return lines from starts (N, 3) to ends (N, 3) on the ground as pairs of points (2 N, 3)."""
-    return _lift(np.stack([starts, ends], axis=1).reshape(-1, 3))
 
 
 def _follow_edges(path: np.ndarray) -> np.ndarray:
@@ -90,14 +85,12 @@ def _build_circle(radius: float) -> np.ndarray:
 
 def _draw() -> None:
     shown = find_shown()
-    if shown is None or not _get_view().overlay.show_overlays:
+    view: Any = bpy.context.space_data
+    if shown is None or not view.overlay.show_overlays:
         return
     cache, background = runtime.get_cache(SketchCache), colors.find_background()
     if cache.way is not shown[0] or cache.background != background:
-        cache.batches = [
-            (drawing.build_line_batch(points, colors.get_color(role)), width)
-            for points, width, role in build_lines(*shown)
-        ]
+        cache.batches = drawing.build_batches(build_lines(*shown))
         cache.way, cache.background = shown[0], background
     drawing.draw_lines(cache.batches, stand_behind=True)
 
@@ -110,10 +103,6 @@ def find_shown() -> tuple[Way, float] | None:
     if preview is None or preview.way is None:
         return None
     return preview.way, preview.director.footage.size
-
-
-def _get_view() -> Any:
-    return bpy.context.space_data
 
 
 overlay = drawing.Overlay((_draw, "POST_VIEW"))

@@ -18,6 +18,7 @@ from ..base.function_operators import operator, stepped_operator
 from ..base.operator_base import (
     CHARACTER,
     SOURCES,
+    Requirement,
     SteppedOperator,
     can_assign_action,
     has_active_source,
@@ -236,7 +237,7 @@ class MOTION_MATCHING_OT_go_to_posture(SteppedOperator, bpy.types.Operator):
         if index < 0:
             raise SettingsError(f"There is no source '{self.source}'; check the list in Insight.")
         found = app.insight.inspected_frames.SourceFrame(index, self.frame, 1.0, False)
-        return (yield from app.insight.inspected_frames.show_source_steps(obj.session_uid, found))
+        return app.insight.inspected_frames.show_source_steps(obj.session_uid, found)
 
 
 @stepped_operator("Exclude Redundant Motion", requires=SOURCES, options={"UNDO"})
@@ -277,30 +278,30 @@ def has_inspected_take(context: bpy.types.Context) -> str:
     return n_("Only takes of motion matching jump to single frames") if is_field else ""
 
 
-INSPECTED = (*SOURCES, has_inspected_frame)
+class _CandidateOperator(SteppedOperator):
+    """Base class of operators on a frame of the inspected database."""
 
-
-class MOTION_MATCHING_OT_use_candidate(SteppedOperator, bpy.types.Operator):
-    """Perform the take again up to here, continue with this frame, and bake a new take"""
-
-    bl_label = "Use From Here"
-    requires = (*INSPECTED, has_inspected_take, can_assign_action)
+    requires: tuple[Requirement, ...] = (*SOURCES, has_inspected_frame)
 
     frame: int = integer(0, "Frame", "Frame of the database", min=0, options={"SKIP_SAVE"})
 
+
+class MOTION_MATCHING_OT_use_candidate(_CandidateOperator, bpy.types.Operator):
+    """Perform the take again up to here, continue with this frame, and bake a new take"""
+
+    bl_label = "Use From Here"
+    requires = (*_CandidateOperator.requires, has_inspected_take, can_assign_action)
+
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
-        obj, frame = get_active_armature(context), _get_frame(self.frame)
-        return (yield from app.insight.inspected_frames.use_steps(obj, frame))
+        obj = get_active_armature(context)
+        return app.insight.inspected_frames.use_steps(obj, _get_frame(self.frame))
 
 
-class MOTION_MATCHING_OT_forbid_candidate(SteppedOperator, bpy.types.Operator):
+class MOTION_MATCHING_OT_forbid_candidate(_CandidateOperator, bpy.types.Operator):
     """Never jump to this frame or within a third of a second of it: tags the range Do Not Start \
 Here on its source, for all new takes"""
 
     bl_label = "Forbid"
-    requires = INSPECTED
-
-    frame: int = integer(0, "Frame", "Frame of the database", min=0, options={"SKIP_SAVE"})
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         seen, obj = runtime.inspector, get_active_armature(context)
@@ -319,20 +320,15 @@ Here on its source, for all new takes"""
         return f"Forbade frames {start} to {end} of '{source.name}'"
 
 
-class MOTION_MATCHING_OT_go_to_candidate(SteppedOperator, bpy.types.Operator):
+class MOTION_MATCHING_OT_go_to_candidate(_CandidateOperator, bpy.types.Operator):
     """Select the source of this frame, preview it, and go to the frame"""
 
     bl_label = "Go to Source"
     bl_options = {"REGISTER"}
-    requires = INSPECTED
-
-    frame: int = integer(0, "Frame", "Frame of the database", min=0, options={"SKIP_SAVE"})
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         obj = get_active_armature(context)
-        return (
-            yield from app.insight.inspected_frames.go_to_source_steps(obj, _get_frame(self.frame))
-        )
+        return app.insight.inspected_frames.go_to_source_steps(obj, _get_frame(self.frame))
 
 
 def _get_frame(frame: int) -> int:

@@ -85,8 +85,7 @@ def _build_bars(places: np.ndarray, shares: np.ndarray, yaw: float, tall: float)
     """Return bars for shares (Q,) of a height ahead of places (Q, 3): pairs of points (2 Q, 3)."""
     ahead = tall * np.append(engine.maths.planar.yaw_to_forward(np.array(yaw)), 0.0)
     starts = places + _BAR_START * ahead
-    ends = starts + shares[:, None] * ahead
-    return np.stack([starts, ends], axis=1).reshape(-1, 3).astype(np.float32)
+    return drawing.as_pairs(starts, starts + shares[:, None] * ahead)
 
 
 def _build_arrow(x: float, y: float, z: float, heading: float) -> np.ndarray:

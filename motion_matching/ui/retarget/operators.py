@@ -65,7 +65,7 @@ action, or the one the other selected armature plays. Bones may have any names a
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         obj = get_active_armature(context)
         source = app.retarget.retargeting.find_source(context, obj)
-        return (yield from app.retarget.retargeting.retarget_action_steps(obj, source))
+        return app.retarget.retargeting.retarget_action_steps(obj, source)
 
 
 class MOTION_MATCHING_OT_retarget_file(  # type: ignore[misc]  # bpy's types of both differ
@@ -93,7 +93,7 @@ and rest pose. Nothing else is imported"""
             raise SettingsError(f"{problem}, as Blender's importer of {imported[0].name} needs it.")
         obj = get_active_armature(context)
         character = self.character or None
-        return (yield from app.retarget.retargeting.retarget_files_steps(obj, paths, character))
+        return app.retarget.retargeting.retarget_files_steps(obj, paths, character)
 
 
 def has_better_axes(context: bpy.types.Context) -> str:
@@ -109,9 +109,7 @@ these axes from now on. The actions made before stay"""
     requires = (*CHARACTER, can_assign_action, has_better_axes)
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
-        return (
-            yield from app.retarget.retargeting.retarget_again_steps(get_active_armature(context))
-        )
+        return app.retarget.retargeting.retarget_again_steps(get_active_armature(context))
 
 
 @stepped_operator("Find Bones", requires=(*CHARACTER, has_retarget_action))
@@ -119,7 +117,7 @@ def find_retarget_bones(context: bpy.types.Context) -> app.steps.Steps[str]:
     """Find the bones of both armatures by role, to review and change them before retargeting"""
     obj = get_active_armature(context)
     source = app.retarget.retargeting.find_source(context, obj)
-    return (yield from app.retarget.retargeting.find_bones_steps(obj, source))
+    return app.retarget.retargeting.find_bones_steps(obj, source)
 
 
 @operator("Clear Bones", requires=(*CHARACTER_ALSO_LIVE, has_bones))
