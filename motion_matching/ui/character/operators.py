@@ -12,15 +12,8 @@ from ... import app, engine, scene
 from ...app.character.characters import get_active_armature, get_armature
 from ...app.property_access import settings_of
 from ...engine.errors import SettingsError
+from ..base import operator_base as base
 from ..base.function_operators import operator
-from ..base.operator_base import (
-    CHARACTER,
-    IDLE,
-    NothingToDoError,
-    Operator,
-    SteppedOperator,
-    in_object_mode,
-)
 from ..base.typed_properties import choice, switch
 from ..database.operators_sources import add_source
 
@@ -29,7 +22,7 @@ _CLIPS_AT_ONCE = 7  # added between two redraws, which take longer
 _GAITS = {"idle": "idle", "run": "run", "fast": "run"}  # by a clip's first word; others walk
 
 
-class MOTION_MATCHING_OT_fix_rig(Operator, bpy.types.Operator):
+class MOTION_MATCHING_OT_fix_rig(base.Operator, bpy.types.Operator):
     """Fix the armature, and keep all its animation in place"""
 
     fix: str = choice("scale", "Fix", "What is fixed", _FIX_ITEMS, options={"SKIP_SAVE"})
@@ -59,20 +52,20 @@ class MOTION_MATCHING_OT_fix_rig(Operator, bpy.types.Operator):
         return f"Fixed: {problem.label}"
 
 
-@operator("Switch Off IK Stretch", requires=CHARACTER)
+@operator("Switch Off IK Stretch", requires=base.CHARACTER)
 def switch_off_ik_stretch(context: bpy.types.Context) -> str:
     """Set IK Stretch to zero on this rig's IK chains, so that knees and elbows match the motion"""
     names = app.character.controls.switch_stretch_off(get_active_armature(context))
     if not names:
-        raise NothingToDoError("No bone of an IK chain stretches")
+        raise base.NothingToDoError("No bone of an IK chain stretches")
     return f"Switched IK Stretch off for {len(names)} bones"
 
 
-class MOTION_MATCHING_OT_add_demo_performer(SteppedOperator, bpy.types.Operator):
+class MOTION_MATCHING_OT_add_demo_performer(base.SteppedOperator, bpy.types.Operator):
     """Add a character with generated walking, running, turning and strafing, ready to build and \
 bake"""
 
-    requires = (*IDLE, in_object_mode)
+    requires = (*base.IDLE, base.in_object_mode)
 
     climbs: bool = switch(
         False,

@@ -9,18 +9,7 @@ import bpy
 from ... import app
 from ...app.property_access import armature_of, settings_of
 from ...engine.skeleton.bone_names import ROLES
-from ..base.panel_base import (
-    ArmaturePanel,
-    State,
-    StateHeader,
-    draw_button,
-    draw_preset_row,
-    draw_right,
-    draw_small_lines,
-    draw_warnings,
-    draw_wrapped_text,
-    split_layout,
-)
+from ..base import panel_base as base
 from ..properties import MotionMatchingSettings
 
 _STRETCHES = (
@@ -28,28 +17,28 @@ _STRETCHES = (
 )
 
 
-class MOTION_MATCHING_PT_character(StateHeader, ArmaturePanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_character(base.StateHeader, base.ArmaturePanel, bpy.types.Panel):
     """The performing armature, and what moves it over the ground"""
 
     bl_options = {"DEFAULT_CLOSED"}
     bl_order = 0
 
-    def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State:
+    def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> base.State:
         return app.strip.state.get_character_state(obj)
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         self.layout.label(text=obj.name, icon="OUTLINER_OB_ARMATURE")
-        draw_warnings(self.layout, obj, "character")
-        column = split_layout(self.layout)
+        base.draw_warnings(self.layout, obj, "character")
+        column = base.split_layout(self.layout)
         column.prop(settings, "root")
         if settings.root == "BONE":
             column.prop_search(settings, "root_bone", armature_of(obj), "bones", text=" ")
         column.prop(settings, "bones")
         for offer in app.strip.state.list_offers(obj):
-            draw_button(self.layout, offer)
+            base.draw_button(self.layout, offer)
 
 
-class MOTION_MATCHING_PT_controls(StateHeader, ArmaturePanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_controls(base.StateHeader, base.ArmaturePanel, bpy.types.Panel):
     """The controls of a rig: takes and retargeted motion are written to them"""
 
     bl_parent_id = "MOTION_MATCHING_PT_character"
@@ -59,30 +48,32 @@ class MOTION_MATCHING_PT_controls(StateHeader, ArmaturePanel, bpy.types.Panel):
     def is_shown(cls, obj: bpy.types.Object, settings: MotionMatchingSettings) -> bool:
         return app.character.controls.get_state(obj) is not None
 
-    def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State | None:
+    def get_state(
+        self, obj: bpy.types.Object, settings: MotionMatchingSettings
+    ) -> base.State | None:
         state = app.character.controls.get_state(obj)
         return ("POSE_HLT", state.label) if state else None
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         state, layout = app.character.controls.get_state(obj), self.layout
-        column = split_layout(layout)
+        column = base.split_layout(layout)
         column.row().prop(settings.retarget, "legs", expand=True)
         column.row().prop(settings.retarget, "arms", expand=True)
         column.prop(settings.play, "drive")
         for line in state.found if state else ():
-            draw_wrapped_text(layout, line, "INFO")
+            base.draw_wrapped_text(layout, line, "INFO")
         if state and state.stretching:
-            draw_wrapped_text(layout, _STRETCHES, "INFO")
+            base.draw_wrapped_text(layout, _STRETCHES, "INFO")
             layout.operator("motion_matching.switch_off_ik_stretch", icon="CON_KINEMATIC")
 
 
-class MOTION_MATCHING_PT_roles(StateHeader, ArmaturePanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_roles(base.StateHeader, base.ArmaturePanel, bpy.types.Panel):
     """Bones by role. Leave a role empty to find its bone by name, shape and motion"""
 
     bl_parent_id = "MOTION_MATCHING_PT_character"
     bl_options = {"DEFAULT_CLOSED"}
 
-    def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State:
+    def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> base.State:
         given = sum(bool(getattr(settings.roles, role)) for role in ROLES)
         rig = app.character.rig_status.get_rig_state(obj)
         if rig and any(problem.label == "Roles Missing" for problem in rig.problems):
@@ -90,9 +81,9 @@ class MOTION_MATCHING_PT_roles(StateHeader, ArmaturePanel, bpy.types.Panel):
         return "BONE_DATA", f"{given} Given" if given else "Found"
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
-        draw_preset_row(self.layout, "rigs", settings.roles.preset)
-        draw_roles(split_layout(self.layout), obj, ROLES)
-        draw_small_lines(self.layout, list_further_legs(obj))
+        base.draw_preset_row(self.layout, "rigs", settings.roles.preset)
+        draw_roles(base.split_layout(self.layout), obj, ROLES)
+        base.draw_small_lines(self.layout, list_further_legs(obj))
 
 
 def list_further_legs(obj: bpy.types.Object) -> list[str]:
@@ -122,4 +113,4 @@ def draw_roles(layout: bpy.types.UILayout, obj: bpy.types.Object, roles: Iterabl
             row = layout.row()
             row.active = False
             row.scale_y = 0.6
-            draw_right(row, found[role])
+            base.draw_right(row, found[role])

@@ -12,22 +12,8 @@ from ...app.character.characters import get_active_armature, get_active_settings
 from ...app.property_access import get_active, settings_of
 from ...app.runtime import runtime
 from ...engine.errors import DatabaseError, SettingsError
+from ..base import operator_base as base
 from ..base.function_operators import operator, stepped_operator
-from ..base.operator_base import (
-    CHARACTER,
-    IDLE,
-    SOURCES,
-    BrowsingOperator,
-    ConfirmedOperator,
-    NothingToDoError,
-    Operator,
-    SteppedOperator,
-    can_assign_action,
-    get_active_source,
-    has_active_source,
-    in_object_mode,
-    n_,
-)
 from ..base.panel_base import format_count
 from ..base.typed_properties import TOLERANCE, choice, number, switch, text
 from .operators_sources import add_source, select_only
@@ -44,11 +30,11 @@ PRESET_ITEMS = (
 # Databases
 
 
-class MOTION_MATCHING_OT_build(SteppedOperator, bpy.types.Operator):
+class MOTION_MATCHING_OT_build(base.SteppedOperator, bpy.types.Operator):
     """Build the database from the sources that are switched on"""
 
     bl_options = {"REGISTER"}
-    requires = SOURCES
+    requires = base.SOURCES
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         obj = get_active_armature(context)
@@ -61,7 +47,7 @@ class MOTION_MATCHING_OT_build(SteppedOperator, bpy.types.Operator):
         return f"Built {app.database.status.describe_database(database)}"
 
 
-@stepped_operator(requires=(*SOURCES, can_assign_action))
+@stepped_operator(requires=(*base.SOURCES, base.can_assign_action))
 def add_standing(context: bpy.types.Context) -> app.steps.Steps[str]:
     """Add a built-in idle clip, fitted to this character, as a source: it breathes and shifts its \
 weight. Build again to use it"""
@@ -78,16 +64,16 @@ weight. Build again to use it"""
 
 
 def is_previewing(context: bpy.types.Context) -> str:
-    return "" if runtime.source_preview else n_("Preview a source first")
+    return "" if runtime.source_preview else base.n_("Preview a source first")
 
 
-class MOTION_MATCHING_OT_preview_source(SteppedOperator, bpy.types.Operator):
+class MOTION_MATCHING_OT_preview_source(base.SteppedOperator, bpy.types.Operator):
     """Play the active source as a skeleton over the character, following the timeline. Nothing is \
 imported or assigned. Press again or Esc to stop"""
 
     bl_label = "Preview"
     bl_options = {"REGISTER"}
-    requires = (*CHARACTER, has_active_source)
+    requires = (*base.CHARACTER, base.has_active_source)
 
     mirrored: bool = switch(
         False, "Mirrored", "Show the mirror image of the motion", options={"SKIP_SAVE"}
@@ -105,18 +91,18 @@ imported or assigned. Press again or Esc to stop"""
         return ""
 
 
-@operator(requires=(*CHARACTER, is_previewing), options={"REGISTER"})
+@operator(requires=(*base.CHARACTER, is_previewing), options={"REGISTER"})
 def stop_preview(context: bpy.types.Context) -> None:
     """End the preview of a source, and return to the previous frame"""
     app.sources.source_preview.stop()
 
 
-class MOTION_MATCHING_OT_clear_cache(ConfirmedOperator, bpy.types.Operator):
+class MOTION_MATCHING_OT_clear_cache(base.ConfirmedOperator, bpy.types.Operator):
     """Delete all databases and trained motion fields from the disk; they can be built again at \
 any time"""
 
     bl_options = {"REGISTER"}
-    requires = IDLE  # panels ask at every redraw, which is no time to look at the disk
+    requires = base.IDLE  # panels ask at every redraw, which is no time to look at the disk
 
     def run(self, context: bpy.types.Context) -> str:
         freed, in_use = app.database.library.get_library().clear()
@@ -128,12 +114,12 @@ any time"""
         return f"Cleared {freed / 1e6:.0f} MB" if freed else "There was nothing to clear"
 
 
-class MOTION_MATCHING_OT_move_databases(BrowsingOperator, bpy.types.Operator):
+class MOTION_MATCHING_OT_move_databases(base.BrowsingOperator, bpy.types.Operator):
     """Choose a folder, and move databases and trained motion fields to 'Motion Matching \
 Databases' inside it. Other open Blenders use it after a restart"""
 
     bl_options = {"REGISTER"}
-    requires = IDLE
+    requires = base.IDLE
 
     directory: str = text("", "Folder", "Folder to move the databases to", subtype="DIR_PATH")
 
@@ -145,7 +131,7 @@ Databases' inside it. Other open Blenders use it after a restart"""
         return message
 
 
-@stepped_operator("Move Back", requires=IDLE, options={"REGISTER"})
+@stepped_operator("Move Back", requires=base.IDLE, options={"REGISTER"})
 def move_databases_back(context: bpy.types.Context) -> app.steps.Steps[str]:
     """Move the databases and trained motion fields back to Blender's user folder"""
     message = yield from app.database.library.move_steps(None)
@@ -153,10 +139,10 @@ def move_databases_back(context: bpy.types.Context) -> app.steps.Steps[str]:
     return message
 
 
-class MOTION_MATCHING_OT_add_database(Operator, bpy.types.Operator):
+class MOTION_MATCHING_OT_add_database(base.Operator, bpy.types.Operator):
     """Add a named database of the sources that are switched on"""
 
-    requires = SOURCES
+    requires = base.SOURCES
 
     label: str = text("Database", "Name", "Name of the database")
 
@@ -167,26 +153,26 @@ class MOTION_MATCHING_OT_add_database(Operator, bpy.types.Operator):
 def has_database(context: bpy.types.Context) -> str:
     settings = get_active_settings(context)
     active = get_active(settings.databases, settings.database_index)
-    return "" if active else n_("Choose a named database first")
+    return "" if active else base.n_("Choose a named database first")
 
 
-class MOTION_MATCHING_OT_remove_database(Operator, bpy.types.Operator):
+class MOTION_MATCHING_OT_remove_database(base.Operator, bpy.types.Operator):
     """Remove the active database from the list; its sources stay"""
 
-    requires = (*CHARACTER, has_database)
+    requires = (*base.CHARACTER, has_database)
 
     def run(self, context: bpy.types.Context) -> None:
         try:
             app.database.databases.remove(get_active_settings(context))
         except SettingsError as error:  # it comes with a linked file
             self.tell("WARNING", str(error))
-            raise NothingToDoError from None
+            raise base.NothingToDoError from None
 
 
 # The path of the simulation bone
 
 
-class MOTION_MATCHING_OT_smooth_path(Operator, bpy.types.Operator):
+class MOTION_MATCHING_OT_smooth_path(base.Operator, bpy.types.Operator):
     """Apply a preset of smoothing times and orders to the simulation bone"""
 
     bl_label = "Smoothing Preset"
@@ -200,18 +186,18 @@ class MOTION_MATCHING_OT_smooth_path(Operator, bpy.types.Operator):
 
 
 def has_computed_path(context: bpy.types.Context) -> str:
-    source = get_active_source(context)
+    source = base.get_active_source(context)
     if source.use_path:
-        return n_("This source has a hand-edited path: go back to the computed one first")
-    return "" if source.enabled else n_("Switch on this source first")
+        return base.n_("This source has a hand-edited path: go back to the computed one first")
+    return "" if source.enabled else base.n_("Switch on this source first")
 
 
-class MOTION_MATCHING_OT_edit_path(SteppedOperator, bpy.types.Operator):
+class MOTION_MATCHING_OT_edit_path(base.SteppedOperator, bpy.types.Operator):
     """Convert the simulation bone's path of the active source to a keyed empty, to edit by hand. \
 The next build uses it instead of the computed path"""
 
     bl_label = "Edit by Hand"
-    requires = (*CHARACTER, has_active_source, has_computed_path)
+    requires = (*base.CHARACTER, base.has_active_source, has_computed_path)
 
     fewer_keys: float = number(
         0.01,
@@ -252,8 +238,8 @@ The next build uses it instead of the computed path"""
 
 
 def has_hand_path(context: bpy.types.Context) -> str:
-    message = n_("This source already has its computed path")
-    return "" if get_active_source(context).use_path else message
+    message = base.n_("This source already has its computed path")
+    return "" if base.get_active_source(context).use_path else message
 
 
 def use_computed_path(context: bpy.types.Context, source: MotionMatchingSource) -> str:
@@ -272,20 +258,20 @@ def use_computed_path(context: bpy.types.Context, source: MotionMatchingSource) 
     return f"'{path.name}' stays, because something else uses it or Edit by Hand did not make it"
 
 
-@operator("Back to Computed", requires=(*CHARACTER, has_active_source, has_hand_path))
+@operator("Back to Computed", requires=(*base.CHARACTER, base.has_active_source, has_hand_path))
 def computed_path(context: bpy.types.Context) -> str | None:
     """Use the computed path of the active source again, and remove the hand-edited empty"""
-    return use_computed_path(context, get_active_source(context)) or None
+    return use_computed_path(context, base.get_active_source(context)) or None
 
 
 def has_path_here(context: bpy.types.Context) -> str:
-    source = get_active_source(context)
+    source = base.get_active_source(context)
     if source.use_path and source.path and source.path.name in context.view_layer.objects:
         return ""
-    return n_("Edit the path by hand first, with its empty in this view layer")
+    return base.n_("Edit the path by hand first, with its empty in this view layer")
 
 
-@operator(requires=(*CHARACTER, has_active_source, has_path_here, in_object_mode))
+@operator(requires=(*base.CHARACTER, base.has_active_source, has_path_here, base.in_object_mode))
 def select_path(context: bpy.types.Context) -> None:
     """Select the empty with the path of the active source, to edit its keys"""
-    select_only(get_active_source(context).path, context)
+    select_only(base.get_active_source(context).path, context)

@@ -17,15 +17,7 @@ from ...app.character.characters import get_active_armature, get_armature
 from ...app.property_access import settings_of
 from ...engine.errors import MotionMatchingError, SettingsError
 from ...engine.names import to_readable
-from ..base.operator_base import (
-    CHARACTER,
-    IDLE,
-    BrowsingOperator,
-    Operator,
-    has_armature_if_any,
-    in_object_mode,
-    n_,
-)
+from ..base import operator_base as base
 from ..base.typed_properties import Items, collection, switch, text
 from .operators_sources import (
     MirrorOption,
@@ -116,8 +108,8 @@ def find_files(path: Path, endings: tuple[str, ...]) -> list[Path]:
 # BVH files, which stay files
 
 
-class _FilesOperator(CharacterOption, MirrorOption, Operator):
-    requires = (*IDLE, has_armature_if_any)
+class _FilesOperator(CharacterOption, MirrorOption, base.Operator):
+    requires = (*base.IDLE, base.has_armature_if_any)
 
     def get_paths(self) -> list[Path]:
         """Return the files and folders to add."""
@@ -186,14 +178,19 @@ def import_armature(
 
 
 class MOTION_MATCHING_OT_import_motion(  # type: ignore[misc]  # bpy's types of both differ
-    FilesOption, CharacterOption, MirrorOption, BrowsingOperator, bpy.types.Operator, ImportHelper
+    FilesOption,
+    CharacterOption,
+    MirrorOption,
+    base.BrowsingOperator,
+    bpy.types.Operator,
+    ImportHelper,
 ):
     """Import motion capture (BVH, FBX or glTF) as actions of this armature, and add them as \
 sources. Without a selected armature, the character of an FBX or glTF file is used"""
 
     bl_label = "Import Motion"  # which fits the button of the file browser
     bl_options = {"REGISTER", "UNDO", "PRESET"}
-    requires = (*IDLE, has_armature_if_any, in_object_mode)
+    requires = (*base.IDLE, base.has_armature_if_any, base.in_object_mode)
 
     filter_glob: str = filter_files("*.bvh;*.fbx;*.glb;*.gltf;*.vrma")
 
@@ -299,7 +296,7 @@ def _read_clips_steps(
 # Actions of other Blender files
 
 
-class _ActionsOperator(MirrorOption, Operator):
+class _ActionsOperator(MirrorOption, base.Operator):
     link: bool = switch(False, "Link", "Leave the actions in their file, and follow its changes")
 
     def add(self, obj: bpy.types.Object, files: ActionNames, own: Actions = ()) -> str:
@@ -332,7 +329,9 @@ or linked"""
 
 
 def has_selected_actions(context: bpy.types.Context) -> str:
-    message = n_("Select actions in the Outliner, in its Blender File mode, or in an asset browser")
+    message = base.n_(
+        "Select actions in the Outliner, in its Blender File mode, or in an asset browser"
+    )
     return "" if any(_iter_selected_actions(context)) else message
 
 
@@ -341,7 +340,7 @@ class MOTION_MATCHING_OT_add_assets(_ActionsOperator, bpy.types.Operator):
 libraries"""
 
     bl_label = "Add Selected Actions"
-    requires = (*CHARACTER, has_selected_actions)
+    requires = (*base.CHARACTER, has_selected_actions)
 
     link: bool = switch(True, "Link", "Leave the actions in their library, and follow its changes")
 

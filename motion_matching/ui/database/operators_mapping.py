@@ -11,14 +11,8 @@ import bpy
 from ... import app
 from ...app.character.characters import get_active_armature
 from ...app.runtime import runtime
+from ..base import operator_base as base
 from ..base.function_operators import operator
-from ..base.operator_base import (
-    CHARACTER,
-    NothingToDoError,
-    Operator,
-    get_active_source,
-    has_active_source,
-)
 from ..base.typed_properties import choice, listed, text
 
 _SIDES = (
@@ -36,7 +30,7 @@ class _BoneItems:
 
 def _list_bones(operator: Any, context: bpy.types.Context | None) -> Sequence[tuple[str, str, str]]:
     """Return the bones to choose from, after the choice to have one found and to use none."""
-    obj, source = get_active_armature(context or bpy.context), get_active_source(bpy.context)
+    obj, source = get_active_armature(context or bpy.context), base.get_active_source(bpy.context)
     if operator.side == "SOURCE":
         names = app.mapping.source_skeletons.read_source_skeleton(obj, source).names
     else:
@@ -50,11 +44,11 @@ def _list_bones(operator: Any, context: bpy.types.Context | None) -> Sequence[tu
     return shown.items
 
 
-class MOTION_MATCHING_OT_choose_bone(Operator, bpy.types.Operator):
+class MOTION_MATCHING_OT_choose_bone(base.Operator, bpy.types.Operator):
     """Choose the bone for a part of the body, in the source or in the character"""
 
     bl_property = "bone"
-    requires = (*CHARACTER, has_active_source)
+    requires = (*base.CHARACTER, base.has_active_source)
 
     role: str = text("", "Role", "Part of the body")
     side: str = choice("SOURCE", "Side", "Whose bone it is", _SIDES)
@@ -65,15 +59,15 @@ class MOTION_MATCHING_OT_choose_bone(Operator, bpy.types.Operator):
         return {"RUNNING_MODAL"}
 
     def run(self, context: bpy.types.Context) -> None:
-        obj, source = get_active_armature(context), get_active_source(context)
+        obj, source = get_active_armature(context), base.get_active_source(context)
         app.mapping.mapping.choose_bone(obj, source, self.side == "SOURCE", self.role, self.bone)
         app.database.status.invalidate()
 
 
-@operator("Find All Bones", requires=(*CHARACTER, has_active_source))
+@operator("Find All Bones", requires=(*base.CHARACTER, base.has_active_source))
 def reset_mapping(context: bpy.types.Context) -> None:
     """Clear the bones chosen by hand, and find all automatically"""
-    obj, source = get_active_armature(context), get_active_source(context)
+    obj, source = get_active_armature(context), base.get_active_source(context)
     if not app.mapping.mapping.reset(obj, source):
-        raise NothingToDoError("No bone was chosen by hand")
+        raise base.NothingToDoError("No bone was chosen by hand")
     app.database.status.invalidate()

@@ -8,22 +8,7 @@ import bpy
 
 from ... import app
 from ...app.property_access import get_active, is_changed
-from ..base.panel_base import (
-    AdvancedPanel,
-    ArmaturePanel,
-    DatabasePanel,
-    List,
-    SourcePanel,
-    State,
-    StateHeader,
-    draw_icon,
-    draw_list,
-    draw_small_lines,
-    draw_warnings,
-    draw_wrapped_text,
-    format_count,
-    split_layout,
-)
+from ..base import panel_base as base
 from ..character.panel import draw_roles
 from ..properties import MotionMatchingSettings
 from . import ground_paths, preview_drawing
@@ -44,7 +29,7 @@ _HINTS = {
 }
 
 
-class MOTION_MATCHING_UL_sources(List, bpy.types.UIList):
+class MOTION_MATCHING_UL_sources(base.List, bpy.types.UIList):
     """Motion to build the database from"""
 
     def draw_row(self, layout: bpy.types.UILayout, item: MotionMatchingSource) -> None:
@@ -103,20 +88,20 @@ def _draw_ground(layout: bpy.types.UILayout, source: MotionMatchingSource) -> No
         layout.prop(source, "ground_object")
 
 
-class MOTION_MATCHING_UL_databases(List, bpy.types.UIList):
+class MOTION_MATCHING_UL_databases(base.List, bpy.types.UIList):
     """Databases that have names"""
 
     def draw_row(self, layout: bpy.types.UILayout, item: MotionMatchingDatabase) -> None:
         layout.prop(item, "whole_name", text="", emboss=False, icon="ASSET_MANAGER")
 
 
-class MOTION_MATCHING_PT_database(StateHeader, ArmaturePanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_database(base.StateHeader, base.ArmaturePanel, bpy.types.Panel):
     """The motion to play"""
 
     bl_label = "Motion"
     bl_order = 1
 
-    def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State:
+    def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> base.State:
         return app.strip.state.get_database_state(obj)
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
@@ -124,53 +109,57 @@ class MOTION_MATCHING_PT_database(StateHeader, ArmaturePanel, bpy.types.Panel):
         if settings.sources:
             layout.prop(settings, "search", text="", icon="VIEWZOOM", placeholder="Search")
         names = "MOTION_MATCHING_UL_sources", settings, "sources", "source_index"
-        side = draw_list(layout, *names, tip="tip")
+        side = base.draw_list(layout, *names, tip="tip")
         side.menu("MOTION_MATCHING_MT_add_sources", text="", icon="ADD")
         side.operator("motion_matching.remove_source", text="", icon="REMOVE")
         side.separator()
-        draw_icon(side, "motion_matching.preview_source", "HIDE_OFF", mirrored=False)
+        base.draw_icon(side, "motion_matching.preview_source", "HIDE_OFF", mirrored=False)
         side.menu("MOTION_MATCHING_MT_shown_sources", text="", icon="DOWNARROW_HLT")
         if not settings.sources:
             row = layout.row(align=True)
             row.operator("motion_matching.add_actions", icon="ACTION")
             row.operator("motion_matching.add_files", icon="FILE_FOLDER")
         _draw_summary(layout, app.database.status.get_status(obj))
-        draw_warnings(layout, obj, "database")
+        base.draw_warnings(layout, obj, "database")
 
 
 def _draw_summary(layout: bpy.types.UILayout, status: app.database.status.Status) -> None:
     hint = f"{status.stale_reason}. Build again" if status.stale_reason else ""
     if hint := hint or _HINTS.get(status.kind, ""):
-        draw_wrapped_text(layout, hint, "INFO")
+        base.draw_wrapped_text(layout, hint, "INFO")
     if status.kind != "fresh":
         return
     length = app.database.status.format_length(status.frames, status.seconds, status.fps)
-    counts = format_count(status.clips, "clip"), format_count(status.bones, "bone")
+    counts = base.format_count(status.clips, "clip"), base.format_count(status.bones, "bone")
     size = f"{', '.join(counts)}, {status.megabytes:.0f} MB"
     row = layout.row(align=True)
-    draw_small_lines(row, (length, size), "INFO")
+    base.draw_small_lines(row, (length, size), "INFO")
     row.operator("motion_matching.build", text="", icon="FILE_REFRESH")
-    draw_wrapped_text(layout, status.coverage, "BLANK1")
+    base.draw_wrapped_text(layout, status.coverage, "BLANK1")
 
 
-class MOTION_MATCHING_PT_databases(StateHeader, DatabasePanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_databases(base.StateHeader, base.DatabasePanel, bpy.types.Panel):
     """Named databases, each built from its own choice of sources"""
 
-    def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State | None:
+    def get_state(
+        self, obj: bpy.types.Object, settings: MotionMatchingSettings
+    ) -> base.State | None:
         shown = get_active(settings.databases, settings.database_index)
         return ("NONE", shown.label) if shown else None
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         names = "MOTION_MATCHING_UL_databases", settings, "databases", "database_index"
-        side = draw_list(self.layout, *names, rows=3, tip="tip")
+        side = base.draw_list(self.layout, *names, rows=3, tip="tip")
         side.operator("motion_matching.add_database", text="", icon="ADD")
         side.operator("motion_matching.remove_database", text="", icon="REMOVE")
 
 
-class MOTION_MATCHING_PT_source(StateHeader, SourcePanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_source(base.StateHeader, base.SourcePanel, bpy.types.Panel):
     """How to use the active source"""
 
-    def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State | None:
+    def get_state(
+        self, obj: bpy.types.Object, settings: MotionMatchingSettings
+    ) -> base.State | None:
         gait = settings.sources[settings.source_index].gait
         return None if gait == "none" else ("NONE", gait.title())
 
@@ -178,8 +167,8 @@ class MOTION_MATCHING_PT_source(StateHeader, SourcePanel, bpy.types.Panel):
         source = settings.sources[settings.source_index]
         preview_drawing.draw_button(self.layout, source)
         if told := _describe_findings(source):
-            draw_wrapped_text(self.layout, told, "INFO")
-        column = split_layout(self.layout)
+            base.draw_wrapped_text(self.layout, told, "INFO")
+        column = base.split_layout(self.layout)
         for name in ("action" if source.kind == "ACTION" else "filepath", "gait", "tags", "speed"):
             column.prop(source, name)
         column.prop(source, "performer" if source.kind == "ACTION" else "character")
@@ -198,11 +187,11 @@ class MOTION_MATCHING_PT_source(StateHeader, SourcePanel, bpy.types.Panel):
         limits.prop(source, "frame_end", text="")
 
 
-class MOTION_MATCHING_PT_reading(DatabasePanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_reading(base.DatabasePanel, bpy.types.Panel):
     """How to read sources"""
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
-        column = split_layout(self.layout)
+        column = base.split_layout(self.layout)
         column.prop(settings, "speed")
         column.prop(settings, "contact_speed")
         column.prop(settings, "auto_tags")
@@ -214,7 +203,7 @@ class MOTION_MATCHING_PT_reading(DatabasePanel, bpy.types.Panel):
 
 
 class MOTION_MATCHING_PT_simulation_bone(
-    StateHeader, AdvancedPanel, DatabasePanel, bpy.types.Panel
+    base.StateHeader, base.AdvancedPanel, base.DatabasePanel, bpy.types.Panel
 ):
     """How to find the path of the character over the ground"""
 
@@ -225,7 +214,9 @@ class MOTION_MATCHING_PT_simulation_bone(
         is_by_hand = source is not None and source.use_path
         return settings.show_path or is_by_hand or is_changed(settings.simulation_bone, names)
 
-    def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State | None:
+    def get_state(
+        self, obj: bpy.types.Object, settings: MotionMatchingSettings
+    ) -> base.State | None:
         source = get_active(settings.sources, settings.source_index)
         if not (source and source.use_path):
             return None
@@ -237,12 +228,12 @@ class MOTION_MATCHING_PT_simulation_bone(
         icon: Any = "HIDE_OFF" if settings.show_path else "HIDE_ON"
         layout.prop(settings, "show_path", toggle=True, icon=icon)
         if settings.show_path and (note := ground_paths.get_cache().note):
-            draw_wrapped_text(layout, note, "ERROR")
-        column = split_layout(layout)
+            base.draw_wrapped_text(layout, note, "ERROR")
+        column = base.split_layout(layout)
         column.prop(bone, "source")
         draw_roles(column, obj, _FOLLOWED[bone.source])
         layout.operator_menu_enum("motion_matching.smooth_path", "preset", icon="PRESET")
-        smoothing = split_layout(layout)
+        smoothing = base.split_layout(layout)
         smoothing.active = bone.source != "root"
         smoothing.prop(bone, "position_window")
         smoothing.prop(bone, "direction_window")
@@ -262,5 +253,5 @@ class MOTION_MATCHING_PT_simulation_bone(
             column.operator("motion_matching.select_path", text=name, icon="EMPTY_ARROWS")
         else:
             hint = "The empty with the path was deleted: undo that, or go back to the computed path"
-            draw_wrapped_text(column, hint, "ERROR")
+            base.draw_wrapped_text(column, hint, "ERROR")
         column.operator("motion_matching.computed_path", icon="LOOP_BACK")

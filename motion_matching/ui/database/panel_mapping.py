@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ... import app
-from ..base.panel_base import (
-    SourcePanel,
-    State,
-    StateHeader,
-    draw_icon,
-    draw_wrapped_text,
-    set_options,
-)
+from ..base import panel_base as base
 from ..properties import MotionMatchingSettings
 
 if TYPE_CHECKING:
@@ -29,13 +22,15 @@ def find_state(obj: bpy.types.Object, source: Any) -> SourceState | None:
     return app.database.status.get_status(obj).states.get(source.name)
 
 
-class MOTION_MATCHING_PT_mapping(StateHeader, SourcePanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_mapping(base.StateHeader, base.SourcePanel, bpy.types.Panel):
     """Which bones of the active source move which bones of the character"""
 
     bl_label = "Bones"
     bl_parent_id = "MOTION_MATCHING_PT_source"
 
-    def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State | None:
+    def get_state(
+        self, obj: bpy.types.Object, settings: MotionMatchingSettings
+    ) -> base.State | None:
         state = find_state(obj, settings.sources[settings.source_index])
         return (ICONS[state.kind], state.text) if state else None
 
@@ -43,15 +38,15 @@ class MOTION_MATCHING_PT_mapping(StateHeader, SourcePanel, bpy.types.Panel):
         source, layout = settings.sources[settings.source_index], self.layout
         state = find_state(obj, source)
         if state is None or state.kind == "same":
-            draw_wrapped_text(layout, "The source has the character's skeleton", "CHECKMARK")
+            base.draw_wrapped_text(layout, "The source has the character's skeleton", "CHECKMARK")
             return
         if state.reason:
-            draw_wrapped_text(layout, state.reason, "ERROR")
+            base.draw_wrapped_text(layout, state.reason, "ERROR")
         if state.mapping:
             _draw_pairs(layout, state.mapping.pairs)
         row = layout.row(align=True)
         row.menu("MOTION_MATCHING_MT_source_mappings", text="Presets")
-        draw_icon(row, "motion_matching.save_preset", "ADD", kind="mappings", for_source=True)
+        base.draw_icon(row, "motion_matching.save_preset", "ADD", kind="mappings", for_source=True)
         layout.operator("motion_matching.reset_mapping", icon="LOOP_BACK")
 
 
@@ -66,4 +61,4 @@ def _draw_pairs(layout: bpy.types.UILayout, pairs: tuple[BonePair, ...]) -> None
         for side, bones in (("SOURCE", pair.source), ("CHARACTER", pair.target)):
             text = bones[0] if bones else "-"
             button = row.operator("motion_matching.choose_bone", text=text)
-            set_options(button, role=pair.role, side=side)
+            base.set_options(button, role=pair.role, side=side)

@@ -8,20 +8,8 @@ from ... import app, engine, scene
 from ...app.character.characters import get_active_armature, get_active_settings, get_placement
 from ...app.property_access import settings_of
 from ...app.runtime import runtime
+from ..base import operator_base as base
 from ..base.function_operators import operator, stepped_operator
-from ..base.operator_base import (
-    CHARACTER,
-    PERFORMABLE,
-    SOURCES,
-    NothingToDoError,
-    Operator,
-    SteppedOperator,
-    can_assign_action,
-    get_active_take,
-    has_performed_take,
-    has_take,
-    n_,
-)
 from ..base.typed_properties import choice, integer, switch
 from .properties import LIMBS, VARIATIONS
 
@@ -42,23 +30,29 @@ def has_marks(context: bpy.types.Context) -> str:
     obj = get_active_armature(context)
     director = settings_of(obj).director
     is_any = director.path or app.marks.marks.list_leading(obj)
-    return "" if is_any else n_("Add a mark first: put the 3D cursor where the character should be")
+    return (
+        ""
+        if is_any
+        else base.n_("Add a mark first: put the 3D cursor where the character should be")
+    )
 
 
 def has_active_mark(context: bpy.types.Context) -> str:
     found = app.marks.marks.get_active_mark(get_active_armature(context))
-    return "" if found else n_("Choose a mark in the list first")
+    return "" if found else base.n_("Choose a mark in the list first")
 
 
 def has_shot(context: bpy.types.Context) -> str:
     """Require that the active take was directed."""
-    action = get_active_take(context).action
+    action = base.get_active_take(context).action
     if action is not None and scene.direct.stored_shots.find_text(action):
         return ""
-    return n_("The active take was not directed: solve marks, or choose another take in the list")
+    return base.n_(
+        "The active take was not directed: solve marks, or choose another take in the list"
+    )
 
 
-class MOTION_MATCHING_OT_add_mark(Operator, bpy.types.Operator):
+class MOTION_MATCHING_OT_add_mark(base.Operator, bpy.types.Operator):
     """Add a mark on the current frame, at the 3D cursor or the character. Its arrow shows place \
 and facing. Move, rotate, key, copy or delete it like any object, and drag its timeline marker"""
 
@@ -78,14 +72,14 @@ and facing. Move, rotate, key, copy or delete it like any object, and drag its t
         return f"Added '{mark.name}' at frame {frame}"
 
 
-@stepped_operator("Keep Pose at This Frame", requires=SOURCES)
+@stepped_operator("Keep Pose at This Frame", requires=base.SOURCES)
 def keep_pose(context: bpy.types.Context) -> app.steps.Steps[str]:
     """Store the current pose of the character, keyed or posed by hand, in the mark on this frame. \
 Adds a mark at the character if there is none"""
     return app.marks.keeping_poses.keep_pose_steps(get_active_armature(context))
 
 
-class MOTION_MATCHING_OT_add_pin(Operator, bpy.types.Operator):
+class MOTION_MATCHING_OT_add_pin(base.Operator, bpy.types.Operator):
     """Add a mark at the 3D cursor for a hand or foot alone, held for a second from the current \
 frame; way and motion stay. Parent it to an object to make the limb follow that"""
 
@@ -98,7 +92,7 @@ frame; way and motion stay. Parent it to an object to make the limb follow that"
         return f"Added '{pin.name}' at frame {frame}"
 
 
-class MOTION_MATCHING_OT_add_tempo(Operator, bpy.types.Operator):
+class MOTION_MATCHING_OT_add_tempo(base.Operator, bpy.types.Operator):
     """Play the motion slower or faster in the preview range, or for two seconds from the current \
 frame. Marks are still met on their frames"""
 
@@ -114,7 +108,7 @@ frame. Marks are still met on their frames"""
         return f"Added '{tempo.name}' from frame {frames[0]} to {frames[1]}"
 
 
-@operator(requires=(*CHARACTER, has_active_mark))
+@operator(requires=(*base.CHARACTER, has_active_mark))
 def remove_mark(context: bpy.types.Context) -> None:
     """Remove the active mark or tempo and its timeline marker"""
     obj = get_active_armature(context)
@@ -123,20 +117,20 @@ def remove_mark(context: bpy.types.Context) -> None:
         context.view_layer.objects.active = obj
 
 
-@stepped_operator("Solve", requires=(*PERFORMABLE, has_marks), keeps_best=True)
+@stepped_operator("Solve", requires=(*base.PERFORMABLE, has_marks), keeps_best=True)
 def direct(context: bpy.types.Context) -> app.steps.Steps[str]:
     """Find the take that meets all marks, and bake it into a new action. Builds the database if \
 needed, and computes its jump table once"""
     return app.direct.solving.solve_steps(get_active_armature(context))
 
 
-class MOTION_MATCHING_OT_direct_variations(SteppedOperator, bpy.types.Operator):
+class MOTION_MATCHING_OT_direct_variations(base.SteppedOperator, bpy.types.Operator):
     """Find clearly different takes that meet all marks, and bake each into a new action. Flip \
 through them with the arrows below"""
 
     bl_label = "Variations"
     keeps_best = True
-    requires = (*PERFORMABLE, has_marks)
+    requires = (*base.PERFORMABLE, has_marks)
 
     count: int = integer(3, "Variations", "How many takes to find", **VARIATIONS)
 
@@ -145,7 +139,7 @@ through them with the arrows below"""
         return app.direct.solving.solve_variations_steps(obj, self.count)
 
 
-@stepped_operator("Preview", requires=SOURCES, options={"REGISTER"})
+@stepped_operator("Preview", requires=base.SOURCES, options={"REGISTER"})
 def preview_marks(context: bpy.types.Context) -> app.steps.Steps[str]:
     """Show the way of the take while you move marks, without baking. Builds the database if \
 needed, and computes its jump table once"""
@@ -153,10 +147,10 @@ needed, and computes its jump table once"""
 
 
 def is_previewing(context: bpy.types.Context) -> str:
-    return "" if runtime.mark_preview else n_("No preview of marks is shown")
+    return "" if runtime.mark_preview else base.n_("No preview of marks is shown")
 
 
-@operator("End Preview", requires=(*CHARACTER, is_previewing), options={"REGISTER"})
+@operator("End Preview", requires=(*base.CHARACTER, is_previewing), options={"REGISTER"})
 def end_mark_preview(context: bpy.types.Context) -> None:
     """Stop showing the way of the take"""
     app.direct.previewing.stop()
@@ -164,13 +158,13 @@ def end_mark_preview(context: bpy.types.Context) -> None:
 
 def has_directed_takes(context: bpy.types.Context) -> str:
     is_any = app.direct.flipping.list_directed(get_active_armature(context))
-    return "" if is_any else n_("Solve marks first: there is no directed take yet")
+    return "" if is_any else base.n_("Solve marks first: there is no directed take yet")
 
 
-class MOTION_MATCHING_OT_flip_take(Operator, bpy.types.Operator):
+class MOTION_MATCHING_OT_flip_take(base.Operator, bpy.types.Operator):
     """Show the next or previous directed take on the same frame"""
 
-    requires = (*CHARACTER, can_assign_action, has_directed_takes)
+    requires = (*base.CHARACTER, base.can_assign_action, has_directed_takes)
 
     backward: bool = switch(False, "Backward", "Show the previous take")
 
@@ -181,11 +175,13 @@ class MOTION_MATCHING_OT_flip_take(Operator, bpy.types.Operator):
         return f"'{action.name}' is shown"
 
 
-@stepped_operator("Solve Again", requires=(*PERFORMABLE, has_take, has_shot), keeps_best=True)
+@stepped_operator(
+    "Solve Again", requires=(*base.PERFORMABLE, base.has_take, has_shot), keeps_best=True
+)
 def direct_again(context: bpy.types.Context) -> app.steps.Steps[str]:
     """Solve the shot stored in the active take with the current database and settings, and bake a \
 new action"""
-    action = get_active_take(context).action
+    action = base.get_active_take(context).action
     return app.direct.solving.solve_again_steps(get_active_armature(context), action)
 
 
@@ -193,38 +189,40 @@ def has_preview_range(context: bpy.types.Context) -> str:
     """Require frames that are to be solved anew."""
     if context.scene.use_preview_range:
         return ""
-    return n_("Set a preview range in the timeline (P) over the frames to change")
+    return base.n_("Set a preview range in the timeline (P) over the frames to change")
 
 
 def has_jumps(context: bpy.types.Context) -> str:
-    jumps = app.direct.jumps.list_jumps(get_active_take(context).action)
-    return "" if jumps else n_("The jumps of the active take are not known: solve it again first")
+    jumps = app.direct.jumps.list_jumps(base.get_active_take(context).action)
+    return (
+        "" if jumps else base.n_("The jumps of the active take are not known: solve it again first")
+    )
 
 
 @stepped_operator(
-    "Solve Range Again", requires=(*PERFORMABLE, has_take, has_shot, has_preview_range)
+    "Solve Range Again", requires=(*base.PERFORMABLE, base.has_take, has_shot, has_preview_range)
 )
 def direct_range(context: bpy.types.Context) -> app.steps.Steps[str]:
     """Solve the preview range of the active take differently, and bake a new action. Nothing \
 changes outside the range"""
     now = context.scene
     span = now.frame_preview_start, now.frame_preview_end
-    action, obj = get_active_take(context).action, get_active_armature(context)
+    action, obj = base.get_active_take(context).action, get_active_armature(context)
     return app.direct.solving.solve_piece_steps(
         obj, action, lambda shot, frame: app.direct.jumps.vary(shot, action, frame, span)
     )
 
 
-@operator("Keep Jump", requires=(*CHARACTER, has_take, has_jumps))
+@operator("Keep Jump", requires=(*base.CHARACTER, base.has_take, has_jumps))
 def pin_jump(context: bpy.types.Context) -> str:
     """Keep the jump at the playhead in everything solved from this take, or release it"""
-    action = get_active_take(context).action
+    action = base.get_active_take(context).action
     jump = app.direct.jumps.find_jump(action, context.scene.frame_current)
     pinned = app.direct.jumps.pin(action, jump)
     return f"The jump at frame {jump.frame} is {'kept' if pinned else 'no longer kept'}"
 
 
-@stepped_operator(requires=(*PERFORMABLE, has_take, has_shot, has_jumps))
+@stepped_operator(requires=(*base.PERFORMABLE, base.has_take, has_shot, has_jumps))
 def replace_jump(context: bpy.types.Context) -> app.steps.Steps[str]:
     """Replace the jump at the playhead with another, solve the seconds around it, and bake a new \
 action. The old jump may still occur elsewhere"""
@@ -233,7 +231,7 @@ action. The old jump may still occur elsewhere"""
 
 def _solve_without(context: bpy.types.Context, *, only_here: bool) -> app.steps.Steps[str]:
     """Solve the active take without the jump at the playhead."""
-    action, obj = get_active_take(context).action, get_active_armature(context)
+    action, obj = base.get_active_take(context).action, get_active_armature(context)
     jump = app.direct.jumps.find_jump(action, context.scene.frame_current)
     return app.direct.solving.solve_piece_steps(
         obj,
@@ -242,31 +240,33 @@ def _solve_without(context: bpy.types.Context, *, only_here: bool) -> app.steps.
     )
 
 
-@stepped_operator(requires=(*PERFORMABLE, has_take, has_shot, has_jumps))
+@stepped_operator(requires=(*base.PERFORMABLE, base.has_take, has_shot, has_jumps))
 def forbid_jump(context: bpy.types.Context) -> app.steps.Steps[str]:
     """Solve the seconds around the playhead without this jump, and forbid it in everything solved \
 from the new take. The rest of the take stays as it is"""
     return _solve_without(context, only_here=False)
 
 
-class MOTION_MATCHING_OT_go_to_jump(Operator, bpy.types.Operator):
+class MOTION_MATCHING_OT_go_to_jump(base.Operator, bpy.types.Operator):
     """Go to the next or previous jump of the active take"""
 
     bl_label = "Go to Jump"
-    requires = (*CHARACTER, has_take, has_jumps)
+    requires = (*base.CHARACTER, base.has_take, has_jumps)
 
     backward: bool = switch(False, "Backward", "Go to the previous jump")
 
     def run(self, context: bpy.types.Context) -> None:
-        action, now = get_active_take(context).action, context.scene
+        action, now = base.get_active_take(context).action, context.scene
         step = -1 if self.backward else 1
         frame = app.direct.jumps.find_next_frame(action, now.frame_current, step)
         if frame is None:
-            raise NothingToDoError("There is no other jump on that side")
+            raise base.NothingToDoError("There is no other jump on that side")
         now.frame_set(frame)
 
 
-@stepped_operator("Take to Marks", requires=(*PERFORMABLE, has_performed_take), keeps_best=True)
+@stepped_operator(
+    "Take to Marks", requires=(*base.PERFORMABLE, base.has_performed_take), keeps_best=True
+)
 def direct_take(context: bpy.types.Context) -> app.steps.Steps[str]:
     """Replace all marks with marks along the active take, at its stops and turns, and solve them: \
 the same way without the controller's delay"""

@@ -10,28 +10,14 @@ from ... import app
 from ...app.character.characters import get_active_armature
 from ...app.property_access import get_active, settings_of
 from ...app.runtime import runtime
-from ..base.panel_base import (
-    ArmaturePanel,
-    List,
-    State,
-    StateHeader,
-    add_tall_row,
-    draw_icon,
-    draw_list,
-    draw_right,
-    draw_table,
-    draw_work_button,
-    draw_wrapped_text,
-    set_options,
-    split_layout,
-)
+from ..base import panel_base as base
 from ..properties import MotionMatchingSettings
 
 _ICONS = {"MARK": "EMPTY_SINGLE_ARROW", "TEMPO": "TIME"}
 _OUTCOMES = {"": "BLANK1", "met": "CHECKMARK", "missed": "ERROR", "changed": "FILE_REFRESH"}
 
 
-class MOTION_MATCHING_UL_marks(List, bpy.types.UIList):
+class MOTION_MATCHING_UL_marks(base.List, bpy.types.UIList):
     """Marks of the character, in the order of their frames"""
 
     def draw_row(self, layout: bpy.types.UILayout, item: bpy.types.Object) -> None:
@@ -42,7 +28,7 @@ class MOTION_MATCHING_UL_marks(List, bpy.types.UIList):
         row = split.row(align=True)
         row.prop(item, "name", text="", emboss=False)
         if text := app.marks.marks.describe(item):
-            draw_right(row, text)
+            base.draw_right(row, text)
         outcome: Any = _OUTCOMES[app.marks.outcomes.get_outcome(item)]
         row.label(text="", icon=outcome)
 
@@ -65,61 +51,65 @@ class MOTION_MATCHING_UL_marks(List, bpy.types.UIList):
         return [self.bitflag_filter_item if each else 0 for each in shown], places
 
 
-class MOTION_MATCHING_PT_director(StateHeader, ArmaturePanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_director(base.StateHeader, base.ArmaturePanel, bpy.types.Panel):
     """Marks for the character to meet, solved into a take"""
 
     bl_label = "Direct"
     bl_options = {"DEFAULT_CLOSED"}
     bl_order = 3
 
-    def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State | None:
+    def get_state(
+        self, obj: bpy.types.Object, settings: MotionMatchingSettings
+    ) -> base.State | None:
         return app.marks.outcomes.get_state(obj)
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         layout, director = self.layout, settings.director
         row = layout.row(align=True)
         row.operator("motion_matching.add_mark", icon="ADD")
-        draw_icon(row, "motion_matching.add_mark", "ARMATURE_DATA", where="CHARACTER")
+        base.draw_icon(row, "motion_matching.add_mark", "ARMATURE_DATA", where="CHARACTER")
         row.operator("motion_matching.keep_pose", text="", icon="POSE_HLT")
         row.operator_menu_enum("motion_matching.add_pin", "limb", text="", icon="PINNED")
         row.operator_menu_enum("motion_matching.add_tempo", "pace", text="", icon="TIME")
         if director.marks:
             names = "MOTION_MATCHING_UL_marks", director, "marks.objects", "mark_index"
-            side = draw_list(layout, *names, rows=4)
+            side = base.draw_list(layout, *names, rows=4)
             side.operator("motion_matching.remove_mark", text="", icon="REMOVE")
         if (active := app.marks.marks.get_active_mark(obj)) is not None:
             _draw_reason(layout, obj, active)
             _draw_mark(layout, active)
         _draw_preview(layout, obj)
-        draw_work_button(add_tall_row(layout), "motion_matching.direct", icon="TRACKING_FORWARDS")
+        base.draw_work_button(
+            base.add_tall_row(layout), "motion_matching.direct", icon="TRACKING_FORWARDS"
+        )
         row = layout.row(align=True)
         count = {"count": director.variations}
-        draw_work_button(row, "motion_matching.direct_variations", count, icon="DUPLICATE")
+        base.draw_work_button(row, "motion_matching.direct_variations", count, icon="DUPLICATE")
         row.prop(director, "variations", text="")
         _draw_flipping(layout, obj)
         column = layout.column(align=True)
-        draw_work_button(column, "motion_matching.direct_again", icon="FILE_REFRESH")
-        draw_work_button(column, "motion_matching.direct_take", icon="TRACKING_BACKWARDS")
+        base.draw_work_button(column, "motion_matching.direct_again", icon="FILE_REFRESH")
+        base.draw_work_button(column, "motion_matching.direct_take", icon="TRACKING_BACKWARDS")
         follow = column.operator(
             "motion_matching.bake_again", text="Re-solve Path", icon="CON_FOLLOWPATH"
         )
-        set_options(follow, method="DIRECTOR")
+        base.set_options(follow, method="DIRECTOR")
 
 
 def _draw_preview(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
     """Draw the switch of the preview, what its way meets, and why there is none."""
     preview = runtime.mark_preview
     if preview is None or preview.armature.uid != obj.session_uid:
-        draw_work_button(layout, "motion_matching.preview_marks", icon="HIDE_OFF")
+        base.draw_work_button(layout, "motion_matching.preview_marks", icon="HIDE_OFF")
         if preview is None and runtime.mark_preview_end:
-            draw_wrapped_text(layout, runtime.mark_preview_end, "INFO")
+            base.draw_wrapped_text(layout, runtime.mark_preview_end, "INFO")
         return
     told = preview.describe()
     text = f"Preview: {told}" if told else "Preview"
     end = "motion_matching.end_mark_preview"
     layout.operator(end, text=text, icon="HIDE_ON", depress=True)
     if preview.note:
-        draw_wrapped_text(layout, preview.note, "INFO")
+        base.draw_wrapped_text(layout, preview.note, "INFO")
 
 
 def _draw_flipping(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
@@ -130,7 +120,7 @@ def _draw_flipping(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
     if len(directed) < 2 or active is None or active.action not in directed:
         return
     row = layout.row(align=True)
-    draw_icon(row, "motion_matching.flip_take", "TRIA_LEFT", backward=True)
+    base.draw_icon(row, "motion_matching.flip_take", "TRIA_LEFT", backward=True)
     label = row.row()
     label.alignment = "CENTER"
     label.label(text=app.direct.flipping.describe(active.action))
@@ -142,15 +132,15 @@ def _draw_reason(
 ) -> None:
     """Draw why a mark is missed, by the last solve or by the preview."""
     if app.marks.outcomes.get_outcome(empty) == "missed":
-        draw_wrapped_text(layout, app.marks.marks.mark_of(empty).reason, "ERROR")
+        base.draw_wrapped_text(layout, app.marks.marks.mark_of(empty).reason, "ERROR")
     elif reason := app.direct.previewing.get_reason(obj, empty):
-        draw_wrapped_text(layout, reason, "INFO")
+        base.draw_wrapped_text(layout, reason, "INFO")
 
 
 def _draw_mark(layout: bpy.types.UILayout, empty: bpy.types.Object) -> None:
     """Draw what a mark asks for: when, what, where and how long."""
     mark = app.marks.marks.mark_of(empty)
-    column = split_layout(layout)
+    column = base.split_layout(layout)
     column.prop(mark, "frame")
     if mark.kind != app.marks.marks.MARK:
         column.prop(mark, "frame_end")
@@ -173,7 +163,7 @@ def _draw_mark(layout: bpy.types.UILayout, empty: bpy.types.Object) -> None:
         column.prop(mark, "gait")
 
 
-class _DirectorPanel(ArmaturePanel):
+class _DirectorPanel(base.ArmaturePanel):
     """A mixin of closed panels below it."""
 
     bl_parent_id = "MOTION_MATCHING_PT_director"
@@ -194,7 +184,7 @@ class MOTION_MATCHING_PT_mark(_DirectorPanel, bpy.types.Panel):
         active = app.marks.marks.get_active_mark(obj)
         if active is None:
             return
-        mark, column = app.marks.marks.mark_of(active), split_layout(self.layout)
+        mark, column = app.marks.marks.mark_of(active), base.split_layout(self.layout)
         if mark.leads:
             column.prop(mark, "moment")
             row = column.row(heading="Tags")
@@ -220,29 +210,29 @@ class MOTION_MATCHING_PT_jumps(_DirectorPanel, bpy.types.Panel):
         jumps = app.direct.jumps.list_jumps(take.action) if take else []
         jump = app.direct.jumps.choose_jump(jumps, bpy.context.scene.frame_current)
         row = layout.row(align=True)
-        draw_icon(row, "motion_matching.go_to_jump", "PREV_KEYFRAME", backward=True)
+        base.draw_icon(row, "motion_matching.go_to_jump", "PREV_KEYFRAME", backward=True)
         label = row.row()
         label.alignment = "CENTER"
         place = f"{jumps.index(jump) + 1} of {len(jumps)}, at {jump.frame}" if jump else ""
         label.label(text=place or "No Jump")
         row.operator("motion_matching.go_to_jump", text="", icon="NEXT_KEYFRAME")
         if jump:
-            draw_table(layout, jump.list_facts(), 0.2)
+            base.draw_table(layout, jump.list_facts(), 0.2)
         column = layout.column(align=True)
         row = column.row(align=True)
         pinned = jump is not None and jump.is_pinned
         pin: Any = "PINNED" if pinned else "UNPINNED"
         row.operator("motion_matching.pin_jump", icon=pin, depress=pinned)
-        draw_work_button(row, "motion_matching.replace_jump", icon="FILE_REFRESH")
-        draw_work_button(column, "motion_matching.forbid_jump", icon="CANCEL")
-        draw_work_button(column, "motion_matching.direct_range", icon="PREVIEW_RANGE")
+        base.draw_work_button(row, "motion_matching.replace_jump", icon="FILE_REFRESH")
+        base.draw_work_button(column, "motion_matching.forbid_jump", icon="CANCEL")
+        base.draw_work_button(column, "motion_matching.direct_range", icon="PREVIEW_RANGE")
 
 
 class MOTION_MATCHING_PT_shot(_DirectorPanel, bpy.types.Panel):
     """The shot: its range, gait, seed and path"""
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
-        director, column = settings.director, split_layout(self.layout)
+        director, column = settings.director, base.split_layout(self.layout)
         column.row().prop(director, "gait", expand=True)
         column.prop(director, "seed")
         column.prop(director, "use_range")

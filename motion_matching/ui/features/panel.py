@@ -11,26 +11,14 @@ from ...app.property_access import get_active, is_changed
 from ...app.runtime import runtime
 from ...engine.database.features.kinds import find_kind
 from ...engine.database.features.kinds.paths import HEIGHT
-from ..base.panel_base import (
-    AdvancedPanel,
-    DatabasePanel,
-    List,
-    State,
-    StateHeader,
-    draw_list,
-    draw_move_buttons,
-    draw_preset_row,
-    draw_wrapped_text,
-    set_options,
-    split_layout,
-)
+from ..base import panel_base as base
 from ..properties import MotionMatchingSettings
 from .properties import MotionMatchingFeature, MotionMatchingFeatures, get_title
 
 _SETTINGS = MotionMatchingFeatures.__annotations__.keys() - {"items", "index", "preset"}
 
 
-class MOTION_MATCHING_UL_features(List, bpy.types.UIList):
+class MOTION_MATCHING_UL_features(base.List, bpy.types.UIList):
     """Features to compare frames by, each with its weight"""
 
     def draw_row(self, layout: bpy.types.UILayout, item: MotionMatchingFeature) -> None:
@@ -45,13 +33,15 @@ def _draw_height(layout: bpy.types.UILayout, obj: bpy.types.Object, features: An
     is_listed = any(item.kind == HEIGHT.name for item in features.items)
     if is_listed or not app.database.status.get_status(obj).has_heights:
         return
-    draw_wrapped_text(layout, "Clips on slopes are also compared by Height", "INFO")
+    base.draw_wrapped_text(layout, "Clips on slopes are also compared by Height", "INFO")
     name, icon = "motion_matching.add_feature", cast(Any, HEIGHT.icon)
     button = layout.operator(name, text="Adjust Height", icon=icon)
-    set_options(button, kind=HEIGHT.name)
+    base.set_options(button, kind=HEIGHT.name)
 
 
-class MOTION_MATCHING_PT_features(StateHeader, AdvancedPanel, DatabasePanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_features(
+    base.StateHeader, base.AdvancedPanel, base.DatabasePanel, bpy.types.Panel
+):
     """Features to compare frames by, and the weight of each"""
 
     @classmethod
@@ -60,14 +50,16 @@ class MOTION_MATCHING_PT_features(StateHeader, AdvancedPanel, DatabasePanel, bpy
         is_own = bool(features.items) and features.preset != "default"
         return is_own or is_changed(features, _SETTINGS)
 
-    def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State | None:
+    def get_state(
+        self, obj: bpy.types.Object, settings: MotionMatchingSettings
+    ) -> base.State | None:
         dimensions = app.database.status.get_status(obj).dimensions
         return ("NONE", f"{dimensions} Values") if dimensions else None
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         features, layout = settings.features, self.layout
-        draw_preset_row(layout, "features", features.preset)
-        column = split_layout(layout)
+        base.draw_preset_row(layout, "features", features.preset)
+        column = base.split_layout(layout)
         column.prop(features, "responsiveness", slider=True)
         column.prop(features, "continuity", slider=True)
         row = column.row()
@@ -76,18 +68,18 @@ class MOTION_MATCHING_PT_features(StateHeader, AdvancedPanel, DatabasePanel, bpy
         if not features.items:
             name = "motion_matching.apply_preset"
             adjust = layout.operator(name, text="Adjust Default Features", icon="OPTIONS")
-            set_options(adjust, kind="features", filepath="default")
+            base.set_options(adjust, kind="features", filepath="default")
             return
         if runtime.live and not runtime.live.plays_features:
             hint = "The live session uses other features: start it again to use these"
-            draw_wrapped_text(layout, hint, "INFO")
-        side = draw_list(layout, "MOTION_MATCHING_UL_features", features, "items", "index")
+            base.draw_wrapped_text(layout, hint, "INFO")
+        side = base.draw_list(layout, "MOTION_MATCHING_UL_features", features, "items", "index")
         side.menu("MOTION_MATCHING_MT_add_feature", text="", icon="ADD")
         side.operator("motion_matching.remove_feature", text="", icon="REMOVE")
         side.separator()
-        draw_move_buttons(side, "motion_matching.move_feature")
+        base.draw_move_buttons(side, "motion_matching.move_feature")
         _draw_height(layout, obj, features)
-        column = split_layout(layout)
+        column = base.split_layout(layout)
         item = get_active(features.items, features.index)
         if item is not None:
             kind = find_kind(item.kind)
@@ -99,7 +91,7 @@ class MOTION_MATCHING_PT_features(StateHeader, AdvancedPanel, DatabasePanel, bpy
                 column.prop(item, "axes")
             if kind.longest_fade:
                 column.prop(item, "time")
-        column = split_layout(layout)
+        column = base.split_layout(layout)
         column.prop(features, "normalization")
         column.prop(features, "difference")
         column.prop(features, "beyond_range")

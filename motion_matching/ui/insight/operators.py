@@ -14,17 +14,8 @@ from ...app.character.characters import get_active_armature, get_active_settings
 from ...app.property_access import settings_of
 from ...app.runtime import runtime
 from ...engine.errors import SettingsError
+from ..base import operator_base as base
 from ..base.function_operators import operator, stepped_operator
-from ..base.operator_base import (
-    CHARACTER,
-    SOURCES,
-    Requirement,
-    SteppedOperator,
-    can_assign_action,
-    has_active_source,
-    has_performed_take,
-    n_,
-)
 from ..base.panel_base import format_count
 from ..base.typed_properties import choice, integer, switch, text
 from ..tags.operators import add_range
@@ -40,9 +31,9 @@ def has_reference(context: bpy.types.Context) -> str:
     """Require a recording to measure the data against, if that is chosen."""
     settings = get_active_settings(context).insight
     if settings.beside == "take":
-        return has_performed_take(context)
+        return base.has_performed_take(context)
     if settings.beside == "recording" and settings.recording is None:
-        return n_("Choose a recording to measure the data against")
+        return base.n_("Choose a recording to measure the data against")
     return ""
 
 
@@ -51,14 +42,14 @@ def has_inspectable(context: bpy.types.Context) -> str:
     kind = get_active_settings(context).insight.inspect
     if kind == "screen":
         return ""
-    return has_performed_take(context) if kind == "take" else has_active_source(context)
+    return base.has_performed_take(context) if kind == "take" else base.has_active_source(context)
 
 
 def is_inspecting(context: bpy.types.Context) -> str:
-    return "" if runtime.inspector else n_("Inspect a frame first")
+    return "" if runtime.inspector else base.n_("Inspect a frame first")
 
 
-@stepped_operator(requires=(*SOURCES, has_reference), options={"REGISTER"})
+@stepped_operator(requires=(*base.SOURCES, has_reference), options={"REGISTER"})
 def measure_coverage(context: bpy.types.Context) -> app.steps.Steps[str]:
     """Measure how much of the requested motion the data covers, and list what to capture next. \
 Builds the database if needed"""
@@ -68,12 +59,12 @@ Builds the database if needed"""
     return f"Measured: {format_count(len(report.to_capture), 'thing')} to capture next"
 
 
-class MOTION_MATCHING_OT_save_pictures(SteppedOperator, bpy.types.Operator):
+class MOTION_MATCHING_OT_save_pictures(base.SteppedOperator, bpy.types.Operator):
     """Save strands, coverage, histograms, maps of poses and the price of jumps as one SVG \
 picture, for browsers and drawing programs"""
 
     bl_options = {"REGISTER"}
-    requires = (*SOURCES, has_reference)
+    requires = (*base.SOURCES, has_reference)
 
     filepath: str = text("", "File", "Picture to write", subtype="FILE_PATH")
     check_existing: bool = switch(True, "Check Existing", "", options={"HIDDEN"})
@@ -129,19 +120,19 @@ def _resolve_picture_path(filepath: str) -> Path:
     return path
 
 
-@stepped_operator(requires=SOURCES, options={"REGISTER"})
+@stepped_operator(requires=base.SOURCES, options={"REGISTER"})
 def map_poses(context: bpy.types.Context) -> app.steps.Steps[str]:
     """Draw all poses on a flat map, with similar poses close together"""
     mapped = yield from app.insight.data_insight.map_poses_steps(get_active_armature(context))
     return f"Mapped {len(mapped.poses.mds)} poses"
 
 
-class MOTION_MATCHING_OT_inspect_frame(SteppedOperator, bpy.types.Operator):
+class MOTION_MATCHING_OT_inspect_frame(base.SteppedOperator, bpy.types.Operator):
     """Show the current frame as the search sees it: its features, the cost of playing on, and why \
 other frames win, lose or are excluded. Follows the timeline"""
 
     bl_options = {"REGISTER"}
-    requires = (*SOURCES, has_inspectable)
+    requires = (*base.SOURCES, has_inspectable)
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event | None) -> set[Any]:
         """Inspect what is on screen where nothing else was chosen; scripts say what they want."""
@@ -155,7 +146,7 @@ other frames win, lose or are excluded. Follows the timeline"""
         return ""
 
 
-@operator(requires=(*CHARACTER, is_inspecting), options={"REGISTER"})
+@operator(requires=(*base.CHARACTER, is_inspecting), options={"REGISTER"})
 def stop_inspecting(context: bpy.types.Context) -> None:
     """Stop inspecting frames"""
     app.insight.inspector.close()
@@ -182,12 +173,12 @@ _ODD_TAGS = {
 }
 
 
-class MOTION_MATCHING_OT_tag_odd_postures(SteppedOperator, bpy.types.Operator):
+class MOTION_MATCHING_OT_tag_odd_postures(base.SteppedOperator, bpy.types.Operator):
     """Tag odd postures on their sources, to play them never or rarely"""
 
     bl_label = "Exclude or Avoid Odd Postures"
     bl_options = {"UNDO"}  # another kind in a panel of the last operator would find none left
-    requires = SOURCES
+    requires = base.SOURCES
 
     kind: str = choice("no_use", "Kind", "What becomes of them", _ODD_KINDS)
     source: str = text(
@@ -221,12 +212,12 @@ class MOTION_MATCHING_OT_tag_odd_postures(SteppedOperator, bpy.types.Operator):
         return f"{verb} {format_count(len(chosen), 'odd posture')}"
 
 
-class MOTION_MATCHING_OT_go_to_posture(SteppedOperator, bpy.types.Operator):
+class MOTION_MATCHING_OT_go_to_posture(base.SteppedOperator, bpy.types.Operator):
     """Select the source of this posture, preview it, and go to its middle frame"""
 
     bl_label = "Go to Source"
     bl_options = {"REGISTER"}
-    requires = SOURCES
+    requires = base.SOURCES
 
     source: str = text("", "Source", "Name of the source", options={"SKIP_SAVE"})
     frame: int = integer(0, "Frame", "Frame of the source", options={"SKIP_SAVE"})
@@ -240,7 +231,7 @@ class MOTION_MATCHING_OT_go_to_posture(SteppedOperator, bpy.types.Operator):
         return app.insight.inspected_frames.show_source_steps(obj.session_uid, found)
 
 
-@stepped_operator("Exclude Redundant Motion", requires=SOURCES, options={"UNDO"})
+@stepped_operator("Exclude Redundant Motion", requires=base.SOURCES, options={"UNDO"})
 def exclude_spare_motion(context: bpy.types.Context) -> app.steps.Steps[str]:
     """Tag motion that scripts hardly play and that resembles other motion as Do Not Use. Your own \
 tags stay. Remove the ranges in the panel Tags to play it again"""
@@ -267,21 +258,21 @@ tags stay. Remove the ranges in the panel Tags to play it again"""
 def has_inspected_frame(context: bpy.types.Context) -> str:
     seen, obj = runtime.inspector, get_active_armature(context)
     is_own = seen is not None and seen.armature.uid == obj.session_uid
-    return "" if is_own and seen.inspected else n_("Inspect a frame first")
+    return "" if is_own and seen.inspected else base.n_("Inspect a frame first")
 
 
 def has_inspected_take(context: bpy.types.Context) -> str:
     seen = runtime.inspector
     if seen is None or seen.inspected is None or seen.inspected.moment is None:
-        return n_("Inspect a frame of a take first")
+        return base.n_("Inspect a frame of a take first")
     is_field = seen.inspected.choice is not None
-    return n_("Only takes of motion matching jump to single frames") if is_field else ""
+    return base.n_("Only takes of motion matching jump to single frames") if is_field else ""
 
 
-class _CandidateOperator(SteppedOperator):
+class _CandidateOperator(base.SteppedOperator):
     """Base class of operators on a frame of the inspected database."""
 
-    requires: tuple[Requirement, ...] = (*SOURCES, has_inspected_frame)
+    requires: tuple[base.Requirement, ...] = (*base.SOURCES, has_inspected_frame)
 
     frame: int = integer(0, "Frame", "Frame of the database", min=0, options={"SKIP_SAVE"})
 
@@ -290,7 +281,7 @@ class MOTION_MATCHING_OT_use_candidate(_CandidateOperator, bpy.types.Operator):
     """Perform the take again up to here, continue with this frame, and bake a new take"""
 
     bl_label = "Use From Here"
-    requires = (*_CandidateOperator.requires, has_inspected_take, can_assign_action)
+    requires = (*_CandidateOperator.requires, has_inspected_take, base.can_assign_action)
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         obj = get_active_armature(context)

@@ -9,20 +9,7 @@ import bpy
 from ... import app, engine
 from ...app.property_access import is_changed
 from ...app.runtime import runtime
-from ..base.panel_base import (
-    AdvancedPanel,
-    ArmaturePanel,
-    State,
-    StateHeader,
-    draw_button,
-    draw_icon,
-    draw_right,
-    draw_small_lines,
-    draw_table,
-    draw_work_button,
-    draw_wrapped_text,
-    split_layout,
-)
+from ..base import panel_base as base
 from ..features.properties import format_kind
 from ..properties import MotionMatchingSettings
 from .properties import MotionMatchingInsight
@@ -45,7 +32,7 @@ _VERDICT_ICONS: Any = {
 _ODD_ICONS: Any = {"no_use": "CANCEL", "prefer": "SOLO_OFF", "play": "PLAY"}
 
 
-class MOTION_MATCHING_PT_insight(StateHeader, AdvancedPanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_insight(base.StateHeader, base.AdvancedPanel, bpy.types.Panel):
     """Contents of the data, as the search sees it"""
 
     bl_order = 7
@@ -59,7 +46,7 @@ class MOTION_MATCHING_PT_insight(StateHeader, AdvancedPanel, bpy.types.Panel):
         is_inspected = inspector is not None and inspector.armature.uid == uid
         return is_inspected or is_changed(settings.insight, MotionMatchingInsight.__annotations__)
 
-    def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State:
+    def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> base.State:
         coverage = runtime.coverage_reports.get(obj.session_uid)
         if coverage is None:
             return "LAYER_USED", "Not Measured"
@@ -69,10 +56,10 @@ class MOTION_MATCHING_PT_insight(StateHeader, AdvancedPanel, bpy.types.Panel):
         return ("INFO", f"{count} to Capture") if count else ("CHECKMARK", "Covered")
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
-        draw_work_button(self.layout, "motion_matching.save_pictures", icon="IMAGE_DATA")
+        base.draw_work_button(self.layout, "motion_matching.save_pictures", icon="IMAGE_DATA")
 
 
-class _InsightPanel(ArmaturePanel):
+class _InsightPanel(base.ArmaturePanel):
     """A mixin of panels below it, most of which are closed."""
 
     bl_parent_id = "MOTION_MATCHING_PT_insight"
@@ -87,7 +74,7 @@ class MOTION_MATCHING_PT_coverage(_InsightPanel, bpy.types.Panel):
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         layout, insight = self.layout, settings.insight
         coverage = runtime.coverage_reports.get(obj.session_uid)
-        column = split_layout(layout)
+        column = base.split_layout(layout)
         column.prop(insight, "beside")
         if insight.beside == "recording":
             column.prop(insight, "recording", text=" ")
@@ -100,29 +87,29 @@ class MOTION_MATCHING_PT_coverage(_InsightPanel, bpy.types.Panel):
         charts = column.column(heading="Charts")
         charts.prop(insight, "show_coverage")
         charts.prop(insight, "show_histograms")
-        draw_work_button(layout, "motion_matching.measure_coverage", icon="VIEWZOOM")
+        base.draw_work_button(layout, "motion_matching.measure_coverage", icon="VIEWZOOM")
         if coverage is None:
             return
         if reason := app.insight.data_insight.explain_staleness(obj, coverage):
-            draw_wrapped_text(layout, f"{reason}: measure again", "FILE_REFRESH")
-        draw_small_lines(layout, coverage.summary)
+            base.draw_wrapped_text(layout, f"{reason}: measure again", "FILE_REFRESH")
+        base.draw_small_lines(layout, coverage.summary)
         box, missing = layout.box(), coverage.to_capture
         if missing:
             box.label(text="What to Capture Next", icon="OUTLINER_DATA_ARMATURE")
         else:
             box.label(text="No Gaps Found", icon="CHECKMARK")
         for text in missing[:_MAX_SHOWN]:
-            draw_wrapped_text(box, text, "DOT")
+            base.draw_wrapped_text(box, text, "DOT")
         if len(missing) > _MAX_SHOWN:
             box.label(text=f"And {len(missing) - _MAX_SHOWN} more, in the saved pictures")
 
 
-class MOTION_MATCHING_PT_odd_postures(StateHeader, _InsightPanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_odd_postures(base.StateHeader, _InsightPanel, bpy.types.Panel):
     """Moments that look wrong in the middle of an ordinary walk or run"""
 
     bl_options = set()
 
-    def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State:
+    def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> base.State:
         found = app.database.status.get_status(obj)
         if found.kind != "fresh":
             return app.strip.state.get_database_state(obj)
@@ -137,10 +124,10 @@ class MOTION_MATCHING_PT_odd_postures(StateHeader, _InsightPanel, bpy.types.Pane
             text = "No odd postures" if is_built else "Build the database first"
             layout.label(text=text, icon="CHECKMARK" if is_built else "INFO")
             return
-        draw_wrapped_text(layout, odd.summary, "NONE")
+        base.draw_wrapped_text(layout, odd.summary, "NONE")
         row = layout.row(align=True)
         for button in (*app.insight.postures.BUTTONS, app.insight.postures.PLAY_ALL):
-            draw_button(row, button)
+            base.draw_button(row, button)
         box = layout.box()
         for moment in odd.moments[:_MAX_SHOWN]:
             _draw_odd_moment(box, moment)
@@ -156,9 +143,11 @@ def _draw_odd_moment(layout: bpy.types.UILayout, moment: app.insight.postures.Od
     buttons = row.row(align=True)
     place = {"source": moment.source, "frame": moment.first}
     for kind, icon in _ODD_ICONS.items():
-        draw_icon(buttons, "motion_matching.tag_odd_postures", icon, kind=kind, **place)
+        base.draw_icon(buttons, "motion_matching.tag_odd_postures", icon, kind=kind, **place)
     middle = (moment.first + moment.last) // 2
-    draw_icon(buttons, "motion_matching.go_to_posture", "HIDE_OFF", **place | {"frame": middle})
+    base.draw_icon(
+        buttons, "motion_matching.go_to_posture", "HIDE_OFF", **place | {"frame": middle}
+    )
     text = lines.row()
     text.active = False
     text.label(text=moment.text, icon="BLANK1")
@@ -170,8 +159,8 @@ class MOTION_MATCHING_PT_spare_motion(_InsightPanel, bpy.types.Panel):
     bl_label = "Redundant Motion"
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
-        split_layout(self.layout).prop(settings.insight, "keep", slider=True)
-        draw_work_button(self.layout, "motion_matching.exclude_spare_motion", icon="CANCEL")
+        base.split_layout(self.layout).prop(settings.insight, "keep", slider=True)
+        base.draw_work_button(self.layout, "motion_matching.exclude_spare_motion", icon="CANCEL")
 
 
 class MOTION_MATCHING_PT_frame_inspector(_InsightPanel, bpy.types.Panel):
@@ -179,7 +168,7 @@ class MOTION_MATCHING_PT_frame_inspector(_InsightPanel, bpy.types.Panel):
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         layout, insight, inspector = self.layout, settings.insight, runtime.inspector
-        column = split_layout(layout)
+        column = base.split_layout(layout)
         _draw_choice(column, insight)
         is_own = inspector is not None and inspector.armature.uid == obj.session_uid
         seeks = insight.inspect != "take" and not (is_own and inspector.subject != "source")
@@ -196,9 +185,9 @@ class MOTION_MATCHING_PT_frame_inspector(_InsightPanel, bpy.types.Panel):
             return
         row.operator("motion_matching.stop_inspecting", text="", icon="X")
         if inspector.problem:
-            draw_wrapped_text(layout, inspector.problem, "ERROR")
+            base.draw_wrapped_text(layout, inspector.problem, "ERROR")
         elif reason := app.insight.data_insight.explain_staleness(obj, inspector):
-            draw_wrapped_text(layout, f"{reason}: inspect again", "FILE_REFRESH")
+            base.draw_wrapped_text(layout, f"{reason}: inspect again", "FILE_REFRESH")
         inspection, inspected = inspector.inspection, inspector.inspected
         if inspection:
             _draw_frame(layout, inspector, inspection.frame)
@@ -225,7 +214,7 @@ def _draw_frame(
 ) -> None:
     source = _find_source(inspector, frame)
     position = f"Frame {source.frame}, {frame} of the database"
-    draw_small_lines(layout, (source.clip_label, position, *inspector.lines), "ACTION")
+    base.draw_small_lines(layout, (source.clip_label, position, *inspector.lines), "ACTION")
 
 
 def _draw_costs(
@@ -240,7 +229,7 @@ def _draw_costs(
     rows = [(*row, "")[:3] for row in zip(labels, *columns, strict=True)]
     if inspection.candidates:
         rows.append(("Jump Price  cm·s", "", f"{100.0 * inspection.candidates[0].price:.2f}"))
-    draw_table(layout.box(), (("", "Here", "Best"), *rows), factor=0.54)
+    base.draw_table(layout.box(), (("", "Here", "Best"), *rows), factor=0.54)
 
 
 def _draw_candidates(
@@ -256,7 +245,7 @@ def _draw_candidates(
         if weighed is here:
             row = lines.row()
             row.label(text="Playing On", icon=icon)
-            draw_right(row, figure)
+            base.draw_right(row, figure)
             _draw_buttons(row, inspector, weighed.frame, is_candidate=False)
         else:
             _draw_listed(lines, inspector, weighed.frame, icon, figure, is_candidate=True)
@@ -264,12 +253,12 @@ def _draw_candidates(
         if weighed is not here:
             price = engine.blending.transition_cost.format_price(weighed.price)
             verdict = f"{verdict}. Price {price}"
-        draw_wrapped_text(lines, verdict, "BLANK1")
+        base.draw_wrapped_text(lines, verdict, "BLANK1")
     flip, database = inspection.flip, inspector.database
     feature = database.schema.features[flip.feature] if flip else None
     title = format_kind(feature.kind, feature.bone) if feature else ""
     text = engine.matching.flips.describe_flip(flip, database, inspection.frame, title)
-    draw_wrapped_text(box, f"Flips: {text}", "ARROW_LEFTRIGHT")
+    base.draw_wrapped_text(box, f"Flips: {text}", "ARROW_LEFTRIGHT")
 
 
 def format_verdict(inspector: app.insight.inspector.Inspector, verdict: str) -> str:
@@ -300,7 +289,7 @@ def _draw_listed(
     """Draw a frame of a list: its number, a figure and its buttons, and its source below."""
     row, (number, clip) = lines.row(), format_frame(inspector, frame)
     row.label(text=number, icon=icon)
-    draw_right(row, figure)
+    base.draw_right(row, figure)
     _draw_buttons(row, inspector, frame, is_candidate=is_candidate)
     lines.label(text=clip, icon="BLANK1")
 
@@ -316,9 +305,9 @@ def _draw_buttons(
     buttons = layout.row(align=True)
     if is_candidate:
         if inspector.subject == "take":
-            draw_icon(buttons, "motion_matching.use_candidate", "PLAY", frame=frame)
-        draw_icon(buttons, "motion_matching.forbid_candidate", "CANCEL", frame=frame)
-    draw_icon(buttons, "motion_matching.go_to_candidate", "HIDE_OFF", frame=frame)
+            base.draw_icon(buttons, "motion_matching.use_candidate", "PLAY", frame=frame)
+        base.draw_icon(buttons, "motion_matching.forbid_candidate", "CANCEL", frame=frame)
+    base.draw_icon(buttons, "motion_matching.go_to_candidate", "HIDE_OFF", frame=frame)
 
 
 def _draw_actions(
@@ -354,23 +343,23 @@ class MOTION_MATCHING_PT_pose_map(_InsightPanel, bpy.types.Panel):
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         layout, mapped = self.layout, runtime.pose_maps.get(obj.session_uid)
-        column = split_layout(layout)
+        column = base.split_layout(layout)
         column.prop(settings.insight, "map")
         column.prop(settings.insight, "map_colours")
         shown = column.column(heading="Show")
         shown.prop(settings.insight, "show_map", text="While Still")
         shown.prop(settings.play, "show_map", text="While Live")
-        draw_work_button(layout, "motion_matching.map_poses", icon="POINTCLOUD_DATA")
+        base.draw_work_button(layout, "motion_matching.map_poses", icon="POINTCLOUD_DATA")
         if mapped is None:
             return
         if reason := app.insight.data_insight.explain_staleness(obj, mapped):
-            draw_wrapped_text(layout, f"{reason}: map again", "FILE_REFRESH")
+            base.draw_wrapped_text(layout, f"{reason}: map again", "FILE_REFRESH")
         kind, poses = settings.insight.map, mapped.poses
         if kind == "field":
             if mapped.metric != app.controller.training.get_field_metric(obj):
                 text = "The field is not mapped with this similarity: map again"
-                draw_wrapped_text(layout, text, "FILE_REFRESH")
+                base.draw_wrapped_text(layout, text, "FILE_REFRESH")
             return
         share = f", with {poses.explained_variance:.0%} of the variance" if kind == "pca" else ""
         figures = f"Stress {poses.stress[kind]:.2f}{share}"
-        draw_small_lines(layout, (figures,))
+        base.draw_small_lines(layout, (figures,))

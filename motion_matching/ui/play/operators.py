@@ -13,17 +13,8 @@ from ...app.property_access import settings_of
 from ...app.runtime import runtime
 from ...engine.errors import MotionMatchingError, SettingsError
 from .. import preferences
+from ..base import operator_base as base
 from ..base.function_operators import operator
-from ..base.operator_base import (
-    CHARACTER_ALSO_LIVE,
-    PERFORMABLE,
-    ConfirmedOperator,
-    Operator,
-    SteppedOperator,
-    is_live,
-    n_,
-    not_live,
-)
 from ..base.typed_properties import choice, text
 from . import navigation, pointing
 
@@ -46,7 +37,7 @@ _FILES_AND_UNDO = "ZYONSQW"  # with Ctrl or the system's key
 _PASSED_LETTERS = "NT"  # letters that open and close sidebars
 
 
-class _LiveOperator(SteppedOperator):
+class _LiveOperator(base.SteppedOperator):
     """Base class of operators that start a live session, which needs a window."""
 
     def execute(self, context: bpy.types.Context) -> set[Any]:
@@ -164,7 +155,7 @@ class MOTION_MATCHING_OT_start(_LiveOperator, bpy.types.Operator):
 session and restores the previous state"""
 
     bl_options = {"UNDO"}
-    requires = PERFORMABLE
+    requires = base.PERFORMABLE
 
     @classmethod
     def description(cls, context: bpy.types.Context, properties: Any) -> str:
@@ -217,23 +208,23 @@ def _is_blocked(window: bpy.types.Window, event: bpy.types.Event) -> bool:
     return navigation.find_view_at(window, event.mouse_x, event.mouse_y) is not None
 
 
-@operator(requires=(is_live,), options=set())
+@operator(requires=(base.is_live,), options=set())
 def stop(context: bpy.types.Context) -> None:
     """End the live session, as Esc does; a recording becomes a take"""
     app.live.host.end()
 
 
-@operator(requires=(is_live,), options=set())
+@operator(requires=(base.is_live,), options=set())
 def record(context: bpy.types.Context) -> None:
     """Start a recording, or end it as a take; the live session continues"""
     runtime.live.toggle_recording()
 
 
-class MOTION_MATCHING_OT_steer(Operator, bpy.types.Operator):
+class MOTION_MATCHING_OT_steer(base.Operator, bpy.types.Operator):
     """Act like a key of the live session; a direction is held until this runs again"""
 
     bl_options = set()
-    requires = (is_live,)
+    requires = (base.is_live,)
 
     action: str = choice("ahead", "Action", "What the key does while live", _ACTIONS)
 
@@ -242,24 +233,24 @@ class MOTION_MATCHING_OT_steer(Operator, bpy.types.Operator):
 
 
 def is_steered_by_hand(context: bpy.types.Context) -> str:
-    message = n_("Steer by keys or a gamepad to push the character")
+    message = base.n_("Steer by keys or a gamepad to push the character")
     is_guided = isinstance(runtime.live.session.source, live.inputs.leaders.guided.GuidedInput)
     return message if is_guided else ""
 
 
-@operator(requires=(is_live, is_steered_by_hand), options=set())
+@operator(requires=(base.is_live, is_steered_by_hand), options=set())
 def push(context: bpy.types.Context) -> None:
     """Push the character in the direction of the steering, or forward without steering. A motion \
 field also bends the body"""
     runtime.live.keyboard.push()
 
 
-class MOTION_MATCHING_OT_ask_for_tag(Operator, bpy.types.Operator):
+class MOTION_MATCHING_OT_ask_for_tag(base.Operator, bpy.types.Operator):
     """Play only frames with this tag, or all frames again; takes effect at once while live"""
 
     bl_label = "Ask for Tag"
     bl_options = {"UNDO"}  # Adjust Last Operation would undo it first, which would end the session
-    requires = CHARACTER_ALSO_LIVE
+    requires = base.CHARACTER_ALSO_LIVE
 
     name: str = text("", "Tag", "Name of the tag")
 
@@ -269,21 +260,21 @@ class MOTION_MATCHING_OT_ask_for_tag(Operator, bpy.types.Operator):
 
 
 def has_interrupted(context: bpy.types.Context) -> str:
-    return "" if runtime.interrupted else n_("There is no interrupted recording")
+    return "" if runtime.interrupted else base.n_("There is no interrupted recording")
 
 
-@operator(requires=(not_live, has_interrupted))
+@operator(requires=(base.not_live, has_interrupted))
 def recover_take(context: bpy.types.Context) -> str:
     """Turn an interrupted recording into a take of its armature, or into an empty if only the \
 simulation object was steered. Uses the newest one of this file"""
     return f"Recovered '{app.takes.recordings.recover(app.takes.recordings.find_foremost()).name}'"
 
 
-class MOTION_MATCHING_OT_discard_recording(ConfirmedOperator, bpy.types.Operator):
+class MOTION_MATCHING_OT_discard_recording(base.ConfirmedOperator, bpy.types.Operator):
     """Delete an interrupted recording, the newest one of this file"""
 
     bl_options = set()
-    requires = (not_live, has_interrupted)
+    requires = (base.not_live, has_interrupted)
 
     def run(self, context: bpy.types.Context) -> None:
         path = app.takes.recordings.find_foremost()

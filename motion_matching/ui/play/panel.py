@@ -12,26 +12,19 @@ from ...app.preferences import shows_advanced
 from ...app.property_access import armature_of, settings_of
 from ...app.runtime import runtime
 from .. import preferences
-from ..base.panel_base import (
-    ArmaturePanel,
-    State,
-    StateHeader,
-    draw_wrapped_text,
-    set_options,
-    split_layout,
-)
+from ..base import panel_base as base
 from ..properties import MotionMatchingSettings
 from . import layers
 
 
-class MOTION_MATCHING_PT_play(StateHeader, ArmaturePanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_play(base.StateHeader, base.ArmaturePanel, bpy.types.Panel):
     """Steer the character live, and record it"""
 
     bl_label = "Perform"
     bl_options = {"DEFAULT_CLOSED"}
     bl_order = 2
 
-    def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State:
+    def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> base.State:
         live = runtime.live
         if live is None:
             return "LAYER_USED", "Not Live"
@@ -44,8 +37,8 @@ class MOTION_MATCHING_PT_play(StateHeader, ArmaturePanel, bpy.types.Panel):
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         layout, play, live = self.layout, settings.play, runtime.live
         if driven := app.strip.state.describe_driven(obj):
-            draw_wrapped_text(layout, driven, "CON_ARMATURE")
-        column = split_layout(layout)
+            base.draw_wrapped_text(layout, driven, "CON_ARMATURE")
+        column = base.split_layout(layout)
         column.prop(play, "steer")
         kind = LEADERS.get(play.steer)
         if kind and kind.missing:
@@ -53,9 +46,9 @@ class MOTION_MATCHING_PT_play(StateHeader, ArmaturePanel, bpy.types.Panel):
         if kind and kind.has_gait:
             column.row().prop(play, "gait", expand=True)
         # below, because it takes more or fewer lines for each way of steering
-        draw_wrapped_text(layout, preferences.describe_keys(play.steer), "INFO")
+        base.draw_wrapped_text(layout, preferences.describe_keys(play.steer), "INFO")
         _draw_tag_buttons(layout, obj)
-        column = split_layout(layout)
+        column = base.split_layout(layout)
         bones = armature_of(obj)
         column.prop_search(play, "collection", bones, "collections_all", icon="GROUP_BONE")
         column.prop(play, "mode")
@@ -85,14 +78,14 @@ def _draw_tag_buttons(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None
     for name in dict.fromkeys((*known, *requested)):
         look: Any = {"depress": name in requested, "icon": "NONE" if name in known else "ERROR"}
         button = grid.operator("motion_matching.ask_for_tag", text=name, **look)
-        set_options(button, name=name)
+        base.set_options(button, name=name)
 
 
 def _shows_ghost_row(play: Any) -> bool:
     return shows_advanced() or play.show_ghost_row
 
 
-class MOTION_MATCHING_PT_layers(ArmaturePanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_layers(base.ArmaturePanel, bpy.types.Panel):
     """What to draw in the view while live"""
 
     bl_label = "Shown While Live"
@@ -100,7 +93,7 @@ class MOTION_MATCHING_PT_layers(ArmaturePanel, bpy.types.Panel):
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
-        column = split_layout(self.layout)
+        column = base.split_layout(self.layout)
         for name in layers.PROPERTIES:
             if name == "show_ghost_row" and not _shows_ghost_row(settings.play):
                 continue

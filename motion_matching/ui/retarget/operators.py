@@ -9,17 +9,8 @@ from ... import app, scene
 from ...app.character.characters import get_active_armature
 from ...app.property_access import settings_of
 from ...engine.errors import SettingsError
+from ..base import operator_base as base
 from ..base.function_operators import operator, stepped_operator
-from ..base.operator_base import (
-    CHARACTER,
-    CHARACTER_ALSO_LIVE,
-    BrowsingOperator,
-    Operator,
-    SteppedOperator,
-    can_assign_action,
-    in_object_mode,
-    n_,
-)
 from ..base.typed_properties import integer
 from ..database.operators_import import (
     EXTENSION,
@@ -32,22 +23,22 @@ from ..database.operators_import import (
 
 
 def has_retarget_action(context: bpy.types.Context) -> str:
-    message = n_("Choose an action, or also select the armature that plays it")
+    message = base.n_("Choose an action, or also select the armature that plays it")
     found = app.retarget.retargeting.find_action(context, get_active_armature(context))
     return "" if found else message
 
 
 def has_bones(context: bpy.types.Context) -> str:
     pairs = settings_of(get_active_armature(context)).retarget.pairs
-    return "" if pairs else n_("There are no bones to clear: they are found when you retarget")
+    return "" if pairs else base.n_("There are no bones to clear: they are found when you retarget")
 
 
 def has_results(context: bpy.types.Context) -> str:
     results = settings_of(get_active_armature(context)).retarget.results
-    return "" if results else n_("There are no wrong results")
+    return "" if results else base.n_("There are no wrong results")
 
 
-class _RetargetOperator(SteppedOperator):
+class _RetargetOperator(base.SteppedOperator):
     """Base class of operators that create actions. Once they exist, Esc only ends the check of \
 them."""
 
@@ -60,7 +51,7 @@ class MOTION_MATCHING_OT_retarget_action(_RetargetOperator, bpy.types.Operator):
     """Retarget an action of another armature to this one, as a new action. Uses the chosen \
 action, or the one the other selected armature plays. Bones may have any names and rest pose"""
 
-    requires = (*CHARACTER, can_assign_action, has_retarget_action)
+    requires = (*base.CHARACTER, base.can_assign_action, has_retarget_action)
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         obj = get_active_armature(context)
@@ -72,7 +63,7 @@ class MOTION_MATCHING_OT_retarget_file(  # type: ignore[misc]  # bpy's types of 
     FilesOption,
     CharacterOption,
     _RetargetOperator,
-    BrowsingOperator,
+    base.BrowsingOperator,
     bpy.types.Operator,
     ImportHelper,
 ):
@@ -80,7 +71,7 @@ class MOTION_MATCHING_OT_retarget_file(  # type: ignore[misc]  # bpy's types of 
 and rest pose. Nothing else is imported"""
 
     bl_options = {"REGISTER", "UNDO", "PRESET"}
-    requires = (*CHARACTER, can_assign_action)
+    requires = (*base.CHARACTER, base.can_assign_action)
 
     filter_glob: str = filter_files("*.bvh;*.fbx;*.glb;*.gltf;*.vrma")
 
@@ -89,7 +80,7 @@ and rest pose. Nothing else is imported"""
         chosen = get_chosen_paths(self, endings)
         paths = [path for one in chosen for path in find_files(one, endings)]
         imported = [path for path in paths if path.suffix.lower() != EXTENSION]
-        if imported and (problem := in_object_mode(context)):
+        if imported and (problem := base.in_object_mode(context)):
             raise SettingsError(f"{problem}, as Blender's importer of {imported[0].name} needs it.")
         obj = get_active_armature(context)
         character = self.character or None
@@ -98,7 +89,7 @@ and rest pose. Nothing else is imported"""
 
 def has_better_axes(context: bpy.types.Context) -> str:
     axes = app.retarget.retargeting.get_better_axes(get_active_armature(context))
-    return "" if axes else n_("The last retargeted files need no other axes")
+    return "" if axes else base.n_("The last retargeted files need no other axes")
 
 
 class MOTION_MATCHING_OT_retarget_again(_RetargetOperator, bpy.types.Operator):
@@ -106,13 +97,13 @@ class MOTION_MATCHING_OT_retarget_again(_RetargetOperator, bpy.types.Operator):
 these axes from now on. The actions made before stay"""
 
     bl_label = "Use These Axes"
-    requires = (*CHARACTER, can_assign_action, has_better_axes)
+    requires = (*base.CHARACTER, base.can_assign_action, has_better_axes)
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         return app.retarget.retargeting.retarget_again_steps(get_active_armature(context))
 
 
-@stepped_operator("Find Bones", requires=(*CHARACTER, has_retarget_action))
+@stepped_operator("Find Bones", requires=(*base.CHARACTER, has_retarget_action))
 def find_retarget_bones(context: bpy.types.Context) -> app.steps.Steps[str]:
     """Find the bones of both armatures by role, to review and change them before retargeting"""
     obj = get_active_armature(context)
@@ -120,17 +111,17 @@ def find_retarget_bones(context: bpy.types.Context) -> app.steps.Steps[str]:
     return app.retarget.retargeting.find_bones_steps(obj, source)
 
 
-@operator("Clear Bones", requires=(*CHARACTER_ALSO_LIVE, has_bones))
+@operator("Clear Bones", requires=(*base.CHARACTER_ALSO_LIVE, has_bones))
 def clear_retarget_bones(context: bpy.types.Context) -> None:
     """Clear the bones in the table, and find all again"""
     app.mapping.bone_table.clear_bones(get_active_armature(context))
 
 
-class MOTION_MATCHING_OT_show_retarget_result(Operator, bpy.types.Operator):
+class MOTION_MATCHING_OT_show_retarget_result(base.Operator, bpy.types.Operator):
     """Play this action, go to the frame with the largest error, and select the wrong bones"""
 
     bl_label = "Show Wrong Result"
-    requires = (*CHARACTER, can_assign_action, has_results)
+    requires = (*base.CHARACTER, base.can_assign_action, has_results)
 
     index: int = integer(0, "Result", "Place in the list of results", min=0, options={"SKIP_SAVE"})
 
@@ -140,7 +131,7 @@ class MOTION_MATCHING_OT_show_retarget_result(Operator, bpy.types.Operator):
         )
 
 
-@operator("Clear Results", requires=(*CHARACTER_ALSO_LIVE, has_results))
+@operator("Clear Results", requires=(*base.CHARACTER_ALSO_LIVE, has_results))
 def clear_retarget_results(context: bpy.types.Context) -> None:
     """Clear the list of wrong results; the actions stay"""
     app.retarget.retarget_results.clear(get_active_armature(context))

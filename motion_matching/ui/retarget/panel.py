@@ -9,19 +9,7 @@ import bpy
 
 from ... import app
 from ...app.property_access import armature_of, settings_of
-from ..base.panel_base import (
-    ArmaturePanel,
-    List,
-    State,
-    StateHeader,
-    draw_icon,
-    draw_list,
-    draw_preset_row,
-    draw_work_button,
-    draw_wrapped_text,
-    set_options,
-    split_layout,
-)
+from ..base import panel_base as base
 from ..properties import MotionMatchingSettings
 from .properties import (
     MotionMatchingBonePair,
@@ -33,13 +21,15 @@ _MOST_NOTES = 3
 _MOST_ROWS = 6  # of results; more are scrolled through
 
 
-class MOTION_MATCHING_PT_retarget(StateHeader, ArmaturePanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_retarget(base.StateHeader, base.ArmaturePanel, bpy.types.Panel):
     """Copy motion of any other character to this one as a new action, without a database"""
 
     bl_options = {"DEFAULT_CLOSED"}
     bl_order = 5
 
-    def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State | None:
+    def get_state(
+        self, obj: bpy.types.Object, settings: MotionMatchingSettings
+    ) -> base.State | None:
         if wrong := len(settings.retarget.results):
             return "ERROR", f"{wrong} Wrong"
         summary = settings.retarget.summary
@@ -48,24 +38,24 @@ class MOTION_MATCHING_PT_retarget(StateHeader, ArmaturePanel, bpy.types.Panel):
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         group = settings.retarget
-        column = split_layout(self.layout)
+        column = base.split_layout(self.layout)
         column.prop(group, "action")
         column.prop(group, "source")
         column = self.layout.column(align=True)
-        draw_work_button(column, "motion_matching.retarget_action", icon="ARMATURE_DATA")
-        draw_work_button(column, "motion_matching.retarget_file", icon="FILE_FOLDER")
+        base.draw_work_button(column, "motion_matching.retarget_action", icon="ARMATURE_DATA")
+        base.draw_work_button(column, "motion_matching.retarget_file", icon="FILE_FOLDER")
         if group.better_axes:
             text = f"The character lies or stands on its head; it stands with {group.better_axes}"
             box = self.layout.box()
-            draw_wrapped_text(box, text, "ERROR")
-            draw_work_button(box, "motion_matching.retarget_again", icon="EMPTY_AXIS")
+            base.draw_wrapped_text(box, text, "ERROR")
+            base.draw_work_button(box, "motion_matching.retarget_again", icon="EMPTY_AXIS")
         if notes := app.retarget.retargeting.get_notes(group):
             draw_notes(self.layout, notes)
         if group.results:
             draw_results(self.layout, group)
 
 
-class MOTION_MATCHING_UL_retarget_results(List, bpy.types.UIList):
+class MOTION_MATCHING_UL_retarget_results(base.List, bpy.types.UIList):
     """New actions that differ from their sources"""
 
     def draw_row(self, layout: bpy.types.UILayout, item: MotionMatchingRetargetResult) -> None:
@@ -73,7 +63,7 @@ class MOTION_MATCHING_UL_retarget_results(List, bpy.types.UIList):
         row = layout.row()
         row.label(text=item.action.name if item.action else item.name, icon="ERROR")
         name = "motion_matching.show_retarget_result"
-        draw_icon(row, name, "HIDE_OFF", index=results.find(item.name))
+        base.draw_icon(row, name, "HIDE_OFF", index=results.find(item.name))
 
 
 def draw_results(layout: bpy.types.UILayout, group: MotionMatchingRetarget) -> None:
@@ -82,13 +72,13 @@ def draw_results(layout: bpy.types.UILayout, group: MotionMatchingRetarget) -> N
     chosen = app.retarget.retarget_results.get_active_result(group)
     if len(group.results) > 1:
         names = "MOTION_MATCHING_UL_retarget_results", group, "results", "result_index"
-        side = draw_list(box, *names, rows=min(len(group.results), _MOST_ROWS), tip="text")
+        side = base.draw_list(box, *names, rows=min(len(group.results), _MOST_ROWS), tip="text")
         side.operator("motion_matching.clear_retarget_results", text="", icon="X")
     if chosen is not None:
-        draw_wrapped_text(box, chosen.text, "ERROR")
+        base.draw_wrapped_text(box, chosen.text, "ERROR")
         row = box.row(align=True)
         show = row.operator("motion_matching.show_retarget_result", text="Show", icon="HIDE_OFF")
-        set_options(show, index=group.result_index)
+        base.set_options(show, index=group.result_index)
         if len(group.results) == 1:
             row.operator("motion_matching.clear_retarget_results", text="", icon="X")
 
@@ -97,12 +87,12 @@ def draw_notes(layout: bpy.types.UILayout, notes: Sequence[str]) -> None:
     """Draw what was mended in the motion that was retargeted last, or is wrong with it."""
     box = layout.box()
     for note in notes[:_MOST_NOTES]:
-        draw_wrapped_text(box, note, "INFO")
+        base.draw_wrapped_text(box, note, "INFO")
     if (more := len(notes) - _MOST_NOTES) > 0:
         box.label(text=f"And {more} more")
 
 
-class _RetargetPanel(ArmaturePanel):
+class _RetargetPanel(base.ArmaturePanel):
     """A mixin of closed panels below it."""
 
     bl_parent_id = "MOTION_MATCHING_PT_retarget"
@@ -113,13 +103,13 @@ class MOTION_MATCHING_PT_retarget_options(_RetargetPanel, bpy.types.Panel):
     """How motion is retargeted"""
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
-        group, column = settings.retarget, split_layout(self.layout)
+        group, column = settings.retarget, base.split_layout(self.layout)
         for name in ("foot_ik", "hand_ik", "keep_translations", "scale", "fit_root", "keep_frames"):
             column.prop(group, name)
         column.prop(settings, "fewer_keys")
 
 
-class MOTION_MATCHING_UL_bone_pairs(List, bpy.types.UIList):
+class MOTION_MATCHING_UL_bone_pairs(base.List, bpy.types.UIList):
     """Bones by role, found or set"""
 
     def draw_row(self, layout: bpy.types.UILayout, item: MotionMatchingBonePair) -> None:
@@ -139,12 +129,12 @@ class MOTION_MATCHING_PT_retarget_bones(_RetargetPanel, bpy.types.Panel):
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         group, layout = settings.retarget, self.layout
-        draw_preset_row(layout, "mappings", group.preset)
-        draw_work_button(layout, "motion_matching.find_retarget_bones", icon="VIEWZOOM")
+        base.draw_preset_row(layout, "mappings", group.preset)
+        base.draw_work_button(layout, "motion_matching.find_retarget_bones", icon="VIEWZOOM")
         if not group.pairs:
             return
         names = "MOTION_MATCHING_UL_bone_pairs", group, "pairs", "pair_index"
-        side = draw_list(layout, *names, rows=8)
+        side = base.draw_list(layout, *names, rows=8)
         side.operator("motion_matching.clear_retarget_bones", text="", icon="X")
         if 0 <= group.pair_index < len(group.pairs):
             draw_pair(layout, obj, group.pairs[group.pair_index])
@@ -154,7 +144,7 @@ def draw_pair(
     layout: bpy.types.UILayout, obj: bpy.types.Object, pair: MotionMatchingBonePair
 ) -> None:
     """Draw the bones of one role, to change them."""
-    column = split_layout(layout)
+    column = base.split_layout(layout)
     source = settings_of(obj).retarget.source
     if source and source.type == "ARMATURE":
         column.prop_search(pair, "source", armature_of(source), "bones")

@@ -13,21 +13,14 @@ from ...app.character.characters import get_active_armature
 from ...app.preferences import get_preferences
 from ...app.property_access import settings_of
 from ...app.runtime import runtime
-from ..base.panel_base import (
-    ALL_WARNINGS,
-    Panel,
-    draw_button,
-    draw_folded_warnings,
-    draw_progress,
-    draw_small_lines,
-)
+from ..base import panel_base as base
 from ..takes.panel import draw_bake_button
 
 if TYPE_CHECKING:
     from ...app.strip.warnings import Button
 
 
-class MOTION_MATCHING_PT_strip(Panel, bpy.types.Panel):
+class MOTION_MATCHING_PT_strip(base.Panel, bpy.types.Panel):
     """The current state, and the next step"""
 
     bl_label = "Motion Matching"
@@ -53,24 +46,24 @@ class MOTION_MATCHING_PT_strip(Panel, bpy.types.Panel):
             for button in standing.buttons:
                 _draw_step(buttons, button, obj)
         if obj is not None:
-            draw_folded_warnings(layout, app.strip.state.get_warnings(obj), ALL_WARNINGS)
+            base.draw_folded_warnings(layout, app.strip.state.get_warnings(obj), base.ALL_WARNINGS)
 
 
 def _draw_work(buttons: bpy.types.UILayout, is_step: bool) -> None:
     """Draw the progress of a step in place of its button, and a button that cancels it."""
     if not is_step:  # whose own button shows that
-        draw_button(buttons, app.strip.state.CANCEL)
+        base.draw_button(buttons, app.strip.state.CANCEL)
         return
     row = buttons.row(align=True)
-    draw_progress(row)
-    draw_button(row, app.strip.state.CANCEL._replace(label=""))
+    base.draw_progress(row)
+    base.draw_button(row, app.strip.state.CANCEL._replace(label=""))
 
 
 def _draw_step(buttons: bpy.types.UILayout, button: Button, obj: bpy.types.Object | None) -> None:
     if button.operator == app.strip.state.BAKE.operator and obj is not None:
         draw_bake_button(buttons, settings_of(obj).script)
     else:
-        draw_button(buttons, button)
+        base.draw_button(buttons, button)
 
 
 # what Advanced shows
@@ -82,7 +75,7 @@ _HIDDEN = (
 )
 
 
-class MOTION_MATCHING_PT_advanced(Panel, bpy.types.Panel):
+class MOTION_MATCHING_PT_advanced(base.Panel, bpy.types.Panel):
     """Whether to show panels and settings that are rarely changed"""
 
     bl_options = {"DEFAULT_CLOSED"}
@@ -96,4 +89,4 @@ class MOTION_MATCHING_PT_advanced(Panel, bpy.types.Panel):
         self.layout.prop(get_preferences(), "show_advanced", text="")
 
     def draw(self, context: bpy.types.Context) -> None:
-        draw_small_lines(self.layout, _HIDDEN)
+        base.draw_small_lines(self.layout, _HIDDEN)

@@ -8,15 +8,8 @@ from ... import app, engine, scene
 from ...app.character.characters import get_active_armature, get_active_settings, get_armature
 from ...app.property_access import get_active, settings_of
 from ...engine.errors import SettingsError
+from ..base import operator_base as base
 from ..base.function_operators import operator, stepped_operator
-from ..base.operator_base import (
-    CHARACTER,
-    SOURCES,
-    Operator,
-    get_active_source,
-    has_active_source,
-    n_,
-)
 from ..base.panel_base import format_count
 from ..base.typed_properties import choice, switch, text
 from ..database.properties import MotionMatchingSource
@@ -34,7 +27,7 @@ def _activate_shown_source(context: bpy.types.Context) -> MotionMatchingSource:
     for index, source in enumerate(settings.sources if shown else ()):
         if source == shown:
             settings.source_index = index
-    return get_active_source(context)
+    return base.get_active_source(context)
 
 
 def add_range(
@@ -59,23 +52,23 @@ def _get_inherited_names(source: MotionMatchingSource) -> set[str]:
 
 
 def has_range(context: bpy.types.Context) -> str:
-    source = get_active_source(context)
+    source = base.get_active_source(context)
     active = get_active(source.tag_ranges, source.tag_index)
-    return "" if active else n_("Add a range of frames first")
+    return "" if active else base.n_("Add a range of frames first")
 
 
 def has_source_action(context: bpy.types.Context) -> str:
-    source = get_active_source(context)
+    source = base.get_active_source(context)
     is_action = source.kind == "ACTION" and source.action is not None
-    return "" if is_action else n_("Choose a source that is an action: files have no markers")
+    return "" if is_action else base.n_("Choose a source that is an action: files have no markers")
 
 
-class MOTION_MATCHING_OT_add_tag(Operator, bpy.types.Operator):
+class MOTION_MATCHING_OT_add_tag(base.Operator, bpy.types.Operator):
     """Tag frames of the active source: the preview range, or else the frames from the current one \
 on; or from the first to the last selected key"""
 
     bl_label = "Add Range"
-    requires = (*CHARACTER, has_active_source)
+    requires = (*base.CHARACTER, base.has_active_source)
 
     kind: str = choice("FREE", "Kind", "Meaning of the range", KINDS)
     label: str = text(
@@ -130,11 +123,11 @@ def _get_last_frame(source: MotionMatchingSource) -> int:
     return round(source.action.frame_range[1]) if source.kind == "ACTION" and source.action else 0
 
 
-class MOTION_MATCHING_OT_tag_at_playhead(Operator, bpy.types.Operator):
+class MOTION_MATCHING_OT_tag_at_playhead(base.Operator, bpy.types.Operator):
     """Start or end the active range at the current frame"""
 
     bl_label = "Set at Playhead"
-    requires = (*CHARACTER, has_active_source, has_range)
+    requires = (*base.CHARACTER, base.has_active_source, has_range)
 
     end: bool = switch(False, "End", "Set the end of the range instead of its start")
 
@@ -151,16 +144,16 @@ class MOTION_MATCHING_OT_tag_at_playhead(Operator, bpy.types.Operator):
             tag.frame_start, tag.frame_end = frame, max(tag.frame_end, frame)
 
 
-class MOTION_MATCHING_OT_remove_tag(Operator, bpy.types.Operator):
+class MOTION_MATCHING_OT_remove_tag(base.Operator, bpy.types.Operator):
     """Remove the active range; the frames stay"""
 
     bl_label = "Remove Range"
-    requires = (*CHARACTER, has_active_source, has_range)
+    requires = (*base.CHARACTER, base.has_active_source, has_range)
 
     all: bool = switch(False, "All", "Remove all ranges of the source", options={"SKIP_SAVE"})
 
     def run(self, context: bpy.types.Context) -> None:
-        source = get_active_source(context)
+        source = base.get_active_source(context)
         if self.all:
             source.tag_ranges.clear()
         else:
@@ -172,11 +165,11 @@ class MOTION_MATCHING_OT_remove_tag(Operator, bpy.types.Operator):
         app.callbacks.redraw("WINDOW", "DOPESHEET_EDITOR")
 
 
-@operator("To Markers", requires=(*CHARACTER, has_active_source, has_source_action))
+@operator("To Markers", requires=(*base.CHARACTER, base.has_active_source, has_source_action))
 def tags_to_markers(context: bpy.types.Context) -> str:
     """Write the ranges as pose markers of the action, to edit them in the Action Editor. Other \
 markers stay"""
-    source, markers = get_active_source(context), scene.reading.markers
+    source, markers = base.get_active_source(context), scene.reading.markers
     if source.action.library:
         problem = f"The action '{source.action.name}' is linked from another file"
         raise SettingsError(f"{problem}; make it local first.")
@@ -190,10 +183,10 @@ markers stay"""
     return f"Marked {format_count(len(source.tag_ranges), 'range')} on '{source.action.name}'"
 
 
-@operator("From Markers", requires=(*CHARACTER, has_active_source, has_source_action))
+@operator("From Markers", requires=(*base.CHARACTER, base.has_active_source, has_source_action))
 def markers_to_tags(context: bpy.types.Context) -> str:
     """Replace the ranges in the list by the pose markers of the action"""
-    source = get_active_source(context)
+    source = base.get_active_source(context)
     ranges = scene.reading.markers.read_tags(source.action)
     if not ranges:
         raise SettingsError(
@@ -223,7 +216,7 @@ def _find_proposed_ranges(source: MotionMatchingSource) -> list[int]:
     return [index for index, tag in tags if tag.kind == "FREE" and tag.label in names]
 
 
-@stepped_operator("Propose Tags for All Sources", requires=SOURCES)
+@stepped_operator("Propose Tags for All Sources", requires=base.SOURCES)
 def propose_tags(context: bpy.types.Context) -> app.steps.Steps[str]:
     """Tag idling, walking, running, turns, strafing, moving backward, starts and stops in all \
 enabled sources, as ranges to edit. Replaces earlier proposals"""

@@ -18,28 +18,8 @@ from ...app.character.characters import (
 from ...app.property_access import settings_of
 from ...app.runtime import runtime
 from ...engine.errors import MotionMatchingError, SettingsError
+from ..base import operator_base as base
 from ..base.function_operators import operator, stepped_operator
-from ..base.operator_base import (
-    CHARACTER,
-    IDLE,
-    PERFORMABLE,
-    SOURCES,
-    TAKE,
-    ConfirmedOperator,
-    NothingToDoError,
-    Operator,
-    SteppedOperator,
-    can_assign_action,
-    find_action_problem,
-    find_armature_problem,
-    find_sources_problem,
-    get_active_take,
-    has_action,
-    has_active_armature,
-    has_performed_take,
-    has_take,
-    n_,
-)
 from ..base.panel_base import format_count
 from ..base.typed_properties import choice, integer, switch, text
 from .properties import ALONGS, Script
@@ -51,7 +31,11 @@ if TYPE_CHECKING:
 
 def find_bake_problem(obj: bpy.types.Object) -> str:
     """Return what to do before a take of an armature can be baked, or an empty string."""
-    return find_armature_problem(obj) or find_sources_problem(obj) or find_action_problem(obj)
+    return (
+        base.find_armature_problem(obj)
+        or base.find_sources_problem(obj)
+        or base.find_action_problem(obj)
+    )
 
 
 def can_bake(context: bpy.types.Context) -> str:
@@ -60,10 +44,10 @@ def can_bake(context: bpy.types.Context) -> str:
     return "" if not all(problems) else problems[0]
 
 
-class _BakeOperator(Script, SteppedOperator):
+class _BakeOperator(Script, base.SteppedOperator):
     """Base class of operators that bake performances of the active armature, and maybe others."""
 
-    requires = (*IDLE, has_active_armature, can_bake)
+    requires = (*base.IDLE, base.has_active_armature, can_bake)
 
     frame_start: int = integer(
         1,
@@ -156,11 +140,11 @@ _METHODS = (
 )
 
 
-class MOTION_MATCHING_OT_bake_again(SteppedOperator, bpy.types.Operator):
+class MOTION_MATCHING_OT_bake_again(base.SteppedOperator, bpy.types.Operator):
     """Perform the active take again with the current database and settings, and bake a new \
 action. Contact markers set when feet are planted; move them in the Action Editor"""
 
-    requires = (*PERFORMABLE, has_performed_take)
+    requires = (*base.PERFORMABLE, base.has_performed_take)
 
     use_markers: bool = switch(
         True,
@@ -182,7 +166,7 @@ action. Contact markers set when feet are planted; move them in the Action Edito
         return self.method == "DIRECTOR"
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
-        action = get_active_take(context).action
+        action = base.get_active_take(context).action
         if self.method == "DIRECTOR":
             return app.direct.following.follow_steps(get_active_armature(context), action)
         take = scene.blender.handle.Handle.from_block(action, "actions")
@@ -207,13 +191,13 @@ action. Contact markers set when feet are planted; move them in the Action Edito
         return app.takes.take_actions.bake_steps(get_active_armature(context), build_request_steps)
 
 
-class MOTION_MATCHING_OT_play_take(Operator, bpy.types.Operator):
+class MOTION_MATCHING_OT_play_take(base.Operator, bpy.types.Operator):
     """Assign the active take to its armature, go to its first frame, and play"""
 
-    requires = (*CHARACTER, can_assign_action, has_take, has_action)
+    requires = (*base.CHARACTER, base.can_assign_action, base.has_take, base.has_action)
 
     def run(self, context: bpy.types.Context) -> None:
-        action = get_active_take(context).action
+        action = base.get_active_take(context).action
         scene.blender.animation.actions.assign(get_active_armature(context), action)
         context.scene.frame_set(math.ceil(action.frame_range[0]))
 
@@ -225,11 +209,11 @@ class MOTION_MATCHING_OT_play_take(Operator, bpy.types.Operator):
 
 
 def is_not_kept(context: bpy.types.Context) -> str:
-    message = n_("This take is locked: unlock it first, with the shield in the list")
-    return message if get_active_take(context).is_kept else ""
+    message = base.n_("This take is locked: unlock it first, with the shield in the list")
+    return message if base.get_active_take(context).is_kept else ""
 
 
-@operator("Delete Take", requires=(*TAKE, is_not_kept, can_assign_action))
+@operator("Delete Take", requires=(*base.TAKE, is_not_kept, base.can_assign_action))
 def remove_take(context: bpy.types.Context) -> str:
     """Delete the active take with its action and its NLA strips. Undo restores it"""
     obj = get_active_armature(context)
@@ -239,16 +223,16 @@ def remove_take(context: bpy.types.Context) -> str:
 def has_loose_takes(context: bpy.types.Context) -> str:
     takes = get_active_settings(context).takes
     if not takes:
-        return n_("Bake or record a take first")
-    message = n_("All takes are locked: unlock one first, with the shield in the list")
+        return base.n_("Bake or record a take first")
+    message = base.n_("All takes are locked: unlock one first, with the shield in the list")
     return message if all(take.is_kept for take in takes) else ""
 
 
-class MOTION_MATCHING_OT_discard_takes(ConfirmedOperator, bpy.types.Operator):
+class MOTION_MATCHING_OT_discard_takes(base.ConfirmedOperator, bpy.types.Operator):
     """Delete all unlocked takes with their actions and NLA strips. Undo restores them"""
 
     bl_label = "Delete Unlocked Takes"
-    requires = (*CHARACTER, can_assign_action, has_loose_takes)
+    requires = (*base.CHARACTER, base.can_assign_action, has_loose_takes)
 
     def run(self, context: bpy.types.Context) -> str:
         obj = get_active_armature(context)
@@ -263,7 +247,7 @@ class MOTION_MATCHING_OT_discard_takes(ConfirmedOperator, bpy.types.Operator):
             self.tell("WARNING", note)
         report = f"Deleted {format_count(len(loose) - len(refused), 'take')}"
         if len(refused) == len(loose):
-            raise NothingToDoError(report)
+            raise base.NothingToDoError(report)
         return report
 
 
@@ -271,33 +255,33 @@ def has_something_to_compare_with(context: bpy.types.Context) -> str:
     """Require a choice of what to compare the active take with."""
     settings = get_active_settings(context)
     if settings.compare_by == "DATABASE":
-        message = n_("Choose the database (.npz) to compare with")
+        message = base.n_("Choose the database (.npz) to compare with")
         return "" if settings.compare_database else message
     if settings.compare_by == "PRESET":
-        message = n_("Choose the controller preset to compare with")
+        message = base.n_("Choose the controller preset to compare with")
         return "" if settings.compare_preset else message
     if settings.compare_by != "TAKE":
         return ""
     other = settings.compare_with
-    is_other = other is not None and other != get_active_take(context).action
-    return "" if is_other else n_("Choose another take to compare the active one with")
+    is_other = other is not None and other != base.get_active_take(context).action
+    return "" if is_other else base.n_("Choose another take to compare the active one with")
 
 
 def is_take_played(context: bpy.types.Context) -> str:
     """Require that the character plays the active take."""
-    obj, action = get_active_armature(context), get_active_take(context).action
-    message = n_("Play the active take first, with the arrow beside the list")
+    obj, action = get_active_armature(context), base.get_active_take(context).action
+    message = base.n_("Play the active take first, with the arrow beside the list")
     return "" if app.takes.playing_beside.is_played(obj, action) else message
 
 
 def is_beside(context: bpy.types.Context) -> str:
-    return "" if runtime.beside else n_("Nothing plays beside a character")
+    return "" if runtime.beside else base.n_("Nothing plays beside a character")
 
 
-class MOTION_MATCHING_OT_select_take(Operator, bpy.types.Operator):
+class MOTION_MATCHING_OT_select_take(base.Operator, bpy.types.Operator):
     """Make the take of this warning active"""
 
-    requires = CHARACTER
+    requires = base.CHARACTER
 
     name: str = text("", "Name", "Name of the take's action", options={"SKIP_SAVE"})
 
@@ -312,7 +296,7 @@ class MOTION_MATCHING_OT_select_take(Operator, bpy.types.Operator):
 
 @stepped_operator(
     "Compare",
-    requires=(*SOURCES, has_performed_take, has_something_to_compare_with),
+    requires=(*base.SOURCES, base.has_performed_take, has_something_to_compare_with),
     options={"REGISTER"},
 )
 def compare_takes(context: bpy.types.Context) -> app.steps.Steps[str]:
@@ -320,7 +304,7 @@ def compare_takes(context: bpy.types.Context) -> app.steps.Steps[str]:
 follows the steering, and how fast it responds"""
     obj, settings = get_active_armature(context), get_active_settings(context)
     uid, given = obj.session_uid, (settings.compare_with, settings.compare_by)
-    comparing = app.takes.comparing.compare_steps(obj, get_active_take(context).action, *given)
+    comparing = app.takes.comparing.compare_steps(obj, base.get_active_take(context).action, *given)
     runtime.comparisons[uid] = yield from comparing
     app.callbacks.redraw()
     one, other = runtime.comparisons[uid].names
@@ -328,7 +312,12 @@ follows the steering, and how fast it responds"""
 
 
 @stepped_operator(
-    requires=(*SOURCES, has_performed_take, has_something_to_compare_with, is_take_played),
+    requires=(
+        *base.SOURCES,
+        base.has_performed_take,
+        has_something_to_compare_with,
+        is_take_played,
+    ),
     options={"REGISTER"},
 )
 def play_beside(context: bpy.types.Context) -> app.steps.Steps[str]:
@@ -336,10 +325,12 @@ def play_beside(context: bpy.types.Context) -> app.steps.Steps[str]:
 timeline. It is only drawn: nothing is added to the file. Esc hides it"""
     obj, settings = get_active_armature(context), get_active_settings(context)
     given = settings.compare_by, settings.compare_with
-    return app.takes.playing_beside.play_beside_steps(obj, get_active_take(context).action, *given)
+    return app.takes.playing_beside.play_beside_steps(
+        obj, base.get_active_take(context).action, *given
+    )
 
 
-@operator("Hide", requires=(*CHARACTER, is_beside), options={"REGISTER"})
+@operator("Hide", requires=(*base.CHARACTER, is_beside), options={"REGISTER"})
 def hide_beside(context: bpy.types.Context) -> None:
     """Hide the take beside the character"""
     app.takes.playing_beside.stop()

@@ -10,24 +10,12 @@ from ...app.character.characters import get_selected_armatures
 from ...app.live.leaders import LEADERS
 from ...app.runtime import runtime
 from ...engine.performance.scripts import SCRIPTS
-from ..base.panel_base import (
-    ArmaturePanel,
-    List,
-    State,
-    StateHeader,
-    draw_list,
-    draw_table,
-    draw_warnings,
-    draw_work_button,
-    format_count,
-    set_options,
-    split_layout,
-)
+from ..base import panel_base as base
 from ..properties import MotionMatchingSettings
 from .properties import MotionMatchingScript, MotionMatchingTake, Script
 
 
-class MOTION_MATCHING_UL_takes(List, bpy.types.UIList):
+class MOTION_MATCHING_UL_takes(base.List, bpy.types.UIList):
     """Takes of the character"""
 
     def draw_row(self, layout: bpy.types.UILayout, item: MotionMatchingTake) -> None:
@@ -51,18 +39,18 @@ def _draw_name(row: bpy.types.UILayout, item: MotionMatchingTake) -> None:
     row.prop(item, "whole_name", text="", emboss=False, icon=icon)
 
 
-class MOTION_MATCHING_PT_takes(StateHeader, ArmaturePanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_takes(base.StateHeader, base.ArmaturePanel, bpy.types.Panel):
     """Performances baked into ordinary actions"""
 
     bl_order = 4
 
-    def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State:
+    def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> base.State:
         count = len(settings.takes)
-        return ("ACTION", format_count(count, "Take")) if count else ("LAYER_USED", "No Takes")
+        return ("ACTION", base.format_count(count, "Take")) if count else ("LAYER_USED", "No Takes")
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         layout, script = self.layout, settings.script
-        column = split_layout(layout)
+        column = base.split_layout(layout)
         column.prop(script, "along")
         if script.along == "script":
             column.prop(script, "script")
@@ -77,7 +65,7 @@ class MOTION_MATCHING_PT_takes(StateHeader, ArmaturePanel, bpy.types.Panel):
         column.prop(script, "tags")
         if settings.takes:
             names = "MOTION_MATCHING_UL_takes", settings, "takes", "take_index"
-            side = draw_list(layout, *names, tip="tip")
+            side = base.draw_list(layout, *names, tip="tip")
             side.operator("motion_matching.play_take", text="", icon="PLAY")
             side.operator("motion_matching.bake_again", text="", icon="FILE_REFRESH")
             side.operator("motion_matching.remove_take", text="", icon="TRASH")
@@ -103,24 +91,24 @@ def draw_bake_button(layout: bpy.types.UILayout, script: MotionMatchingScript) -
         kind, options = "along", [*options, "along"]
     name = f"Bake {count}" if count > 1 else "Bake"
     button = layout.operator(f"motion_matching.bake_{kind}", text=name, icon="ACTION_TWEAK")
-    set_options(button, **{option: getattr(script, option) for option in options})
+    base.set_options(button, **{option: getattr(script, option) for option in options})
     start = script if script.use_frame_start else bpy.context.scene
-    set_options(button, frame_start=start.frame_start, all_selected=count > 1)
+    base.set_options(button, frame_start=start.frame_start, all_selected=count > 1)
 
 
-class MOTION_MATCHING_PT_bake_options(ArmaturePanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_bake_options(base.ArmaturePanel, bpy.types.Panel):
     """What to bake, and where to put it"""
 
     bl_parent_id = "MOTION_MATCHING_PT_takes"
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
-        column = split_layout(self.layout)
+        column = base.split_layout(self.layout)
         for name in ("obstacles", "fewer_keys", "use_nla", "set_frame_range"):
             column.prop(settings, name)
 
 
-class MOTION_MATCHING_PT_compare(ArmaturePanel, bpy.types.Panel):
+class MOTION_MATCHING_PT_compare(base.ArmaturePanel, bpy.types.Panel):
     """Two takes side by side, or one and a variant of it"""
 
     bl_parent_id = "MOTION_MATCHING_PT_takes"
@@ -132,22 +120,22 @@ class MOTION_MATCHING_PT_compare(ArmaturePanel, bpy.types.Panel):
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         layout, comparison = self.layout, runtime.comparisons.get(obj.session_uid)
-        column = split_layout(layout)
+        column = base.split_layout(layout)
         column.prop(settings, "compare_by", text="With")
         if settings.compare_by == "TAKE":
             column.prop(settings, "compare_with", text="Take")
         elif settings.compare_by in ("DATABASE", "PRESET"):
             column.prop(settings, f"compare_{settings.compare_by.lower()}")
         column.prop(settings, "compare_apart")
-        draw_work_button(layout, "motion_matching.compare_takes", icon="MOD_LENGTH")
+        base.draw_work_button(layout, "motion_matching.compare_takes", icon="MOD_LENGTH")
         shown = runtime.beside
         if shown and shown.armature.uid == obj.session_uid:
             layout.operator("motion_matching.hide_beside", icon="HIDE_ON")
         else:
-            draw_work_button(layout, "motion_matching.play_beside", icon="HIDE_OFF")
+            base.draw_work_button(layout, "motion_matching.play_beside", icon="HIDE_OFF")
         if comparison:
             column = layout.column(align=True)
             for letter, name in zip("AB", comparison.names, strict=True):
                 column.label(text=f"{letter}  {name}", icon="ACTION")
-            draw_table(layout, (("", "A", "B", "Clips"), *comparison.rows), factor=0.46)
-            draw_warnings(layout, obj, "takes")
+            base.draw_table(layout, (("", "A", "B", "Clips"), *comparison.rows), factor=0.46)
+            base.draw_warnings(layout, obj, "takes")
