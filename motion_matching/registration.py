@@ -10,8 +10,7 @@ import bpy
 from . import app, ui
 from .app.runtime import runtime
 from .ui.database import ground_paths, preview_drawing
-from .ui.director import drawing as way_drawing
-from .ui.director import mark_drawing
+from .ui.director import drawing as mark_drawing
 from .ui.insight import charts
 from .ui.insight import drawing as data_drawing
 from .ui.play import drawing as live_drawing
@@ -129,7 +128,7 @@ def _add_handlers() -> Remove:
 
 def _add_drawing() -> Remove:
     """Draw tags into animation editors, and the path and what is known of the data into views."""
-    found = data_drawing, charts, preview_drawing, take_drawing, way_drawing, mark_drawing
+    found = data_drawing, charts, preview_drawing, take_drawing, mark_drawing
     overlays = (each.overlay for each in found)
     parts: tuple[Any, ...] = (tag_drawing, *overlays, ground_paths)
     for part in parts:

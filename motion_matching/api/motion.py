@@ -206,7 +206,6 @@ def list_sources(
 
 
 def _expand(given: Motion) -> list[Source]:
-    """Return the sources of one clip, source or path."""
     if isinstance(given, Source):
         return [given]
     if isinstance(given, Clip):

@@ -133,7 +133,6 @@ def _say_report(built: Built, out: Output) -> None:
 
 
 def _summarize(database: Database) -> str:
-    """Return the size of a database as text."""
     clips = sum(not r.mirrored and not r.is_copy for r in database.ranges)
     also = ", mirrored too" if any(r.mirrored for r in database.ranges) else ""
     also += ", at other tempos too" if any(r.is_copy for r in database.ranges) else ""
@@ -192,7 +191,6 @@ def _has_blend(sources: Iterable[Source]) -> bool:
 
 
 def _read_auto_tags(arguments: argparse.Namespace) -> AutoTagSettings | None:
-    """Return the settings of automatic tags, if these are requested."""
     if not arguments.auto_tags:
         if arguments.changes:
             text = f"--set {arguments.changes[0]} changes --auto-tags; add it, or leave this out."

@@ -115,7 +115,6 @@ def _list_outputs(arguments: argparse.Namespace) -> list[argparse.Namespace]:
 
 
 def _check_arguments(arguments: argparse.Namespace) -> None:
-    """Check the arguments before anything is loaded."""
     read: list[file_paths.NamedPath] = [
         ("the command", arguments.database),
         ("the command", arguments.scene),
@@ -136,7 +135,6 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
 def _write(
     arguments: argparse.Namespace, done: api.DirectedTake, database: Database, out: Output
 ) -> None:
-    """Write the requested files of a take."""
     take = done.take
     live = baking.free_feet(take)
     if arguments.bvh:

@@ -47,7 +47,6 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
 
 
 def _check_arguments(arguments: argparse.Namespace) -> None:
-    """Check the arguments before anything is loaded."""
     read = [("the command", arguments.database), *name_paths(arguments, "performance")]
     check_targets(arguments, _TARGETS, read)
     if arguments.performance and arguments.performance.suffix.lower() != ".json":
@@ -117,7 +116,6 @@ def _check_map(name: str | None) -> None:
 
 
 def _build_states_map(database: Database, name: str | None) -> FieldMap | None:
-    """Return the map of a name, if one is given."""
     if not name:
         return None
     metric = Metric.from_database(database)

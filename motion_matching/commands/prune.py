@@ -56,7 +56,6 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
 
 
 def _check_arguments(arguments: argparse.Namespace) -> None:
-    """Check the arguments before anything is loaded."""
     read = [("the command", arguments.database)]
     read += [("--performance", path) for path in arguments.performance or ()]
     check_targets(arguments, _TARGETS, read)

@@ -73,7 +73,6 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
 
 
 def _check_arguments(arguments: argparse.Namespace) -> None:
-    """Check the arguments before anything is loaded."""
     read = [("the command", arguments.source), *name_paths(arguments, "onto", "mapping")]
     check_targets(arguments, _TARGETS, read)
     if not arguments.onto.is_file():
@@ -125,7 +124,6 @@ def _make_report(
 
 
 def _say(out: Output, names: Sequence[str], armature: str, done: Retargeted) -> None:
-    """Print results, missing parts and doubts."""
     mapping = done.mapping
     made = f"'{names[0]}'" if len(names) == 1 else f"{len(names)} actions"
     out.say(
@@ -164,6 +162,5 @@ def _say(out: Output, names: Sequence[str], armature: str, done: Retargeted) -> 
 
 
 def _name_parts(roles: Sequence[str]) -> str:
-    """Return words for parts of the body."""
     words = ("root bone" if role == "root" else role for role in roles)
     return ", ".join(words).replace("_", " ")

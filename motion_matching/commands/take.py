@@ -87,7 +87,6 @@ def _write(
     size: tuple[int, int],
     out: Output,
 ) -> None:
-    """Write the requested files of a take, and of one beside it."""
     _, take, ranges, database = made
     if arguments.save_contacts:
         contact_ranges.save(ranges, database.roles.leg_names, take.fps, arguments.save_contacts)
@@ -116,7 +115,6 @@ def _write(
 
 
 def _check_arguments(arguments: argparse.Namespace) -> None:
-    """Check the arguments of a take before anything is loaded."""
     if arguments.preview and arguments.preview.suffix.lower() in _FILMS:
         raise SettingsError(
             f"{arguments.preview} would be a film, which Blender makes of the file that -o writes: "
@@ -144,7 +142,6 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
 
 
 def _parse_preview_size(arguments: argparse.Namespace) -> tuple[int, int]:
-    """Return the size of the preview in pixels."""
     if not arguments.preview_size:
         return SIZE
     if not arguments.preview:
@@ -160,7 +157,6 @@ def _parse_preview_size(arguments: argparse.Namespace) -> tuple[int, int]:
 
 
 def _find_performance(setup: Setup, arguments: argparse.Namespace) -> Performance:
-    """Return the requested performance."""
     script = arguments.script
     if not script.endswith(".json"):
         script = script.replace("-", "_")
@@ -196,7 +192,6 @@ def _choose_controller(arguments: argparse.Namespace) -> None:
 
 
 def _make_setup(arguments: argparse.Namespace, database: Database) -> Setup:
-    """Return the setup that the arguments choose."""
     setup = Setup.create(
         database,
         _load_controller(arguments, database),
@@ -265,7 +260,6 @@ def _find_setup_beside(setup: Setup, arguments: argparse.Namespace) -> Setup:
 
 
 def _name_both(arguments: argparse.Namespace) -> tuple[str, str]:
-    """Return names for the take and the one beside it."""
     names = [Path(text).stem if text.endswith(".npz") else text for text in arguments.beside]
     name = ", ".join(names)
     return "this take", name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"

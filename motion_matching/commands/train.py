@@ -54,7 +54,6 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
 
 
 def _check_arguments(arguments: argparse.Namespace) -> None:
-    """Check the arguments before anything is loaded."""
     read = [("the training", arguments.database)]
     check_targets(arguments, {"output": (".npz",)}, read)
     check_clashes(read, [("the unfinished training", _find_unfinished(arguments.output))])
@@ -66,7 +65,6 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
 
 
 def _find_unfinished(output: Path) -> Path:
-    """Return the file that a stopped training is resumed from."""
     return output.with_suffix(".unfinished.npz")
 
 

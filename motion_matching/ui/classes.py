@@ -16,11 +16,11 @@ _MODULES = (
     *("preferences", "play.properties", "insight.properties", "tags.properties"),
     *("database.properties", "features.properties", "controller.properties"),
     *("takes.properties", "director.properties", "retarget.properties", "properties", "presets"),
-    *("database.operators_sources", "database.operators_import", "database.operators_mapping"),
+    *("database.operators_sources", "database.operators_import"),
     *(f"{room}.operators" for room in _ROOMS),
     *("play.grips", "play.gizmos", "menus"),
     *(f"{room}.panel" for room in _ROOMS),
-    *("database.panel_mapping", "controller.panel_labels"),
+    *("database.mapping", "controller.panel_labels"),
 )
 
 

@@ -313,7 +313,6 @@ def create_keys() -> None:
 
 
 def _get_keys() -> dict[str, list[str]]:
-    """Return the keys of each action, as the user's keymap has them."""
     return keymaps.read_keys(STEER, tuple(ACTIONS)) or _get_default_keys()
 
 

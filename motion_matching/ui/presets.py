@@ -40,7 +40,6 @@ def remove_shipped() -> None:
 
 
 def _get_shipped_folder() -> str:
-    """Return the folder that holds `presets/`."""
     return str(presets.find_folder("features").parents[2])
 
 

@@ -166,7 +166,6 @@ def _find_own_actions(
 
 
 def _describe_others(others: list[bpy.types.Object]) -> str:
-    """Return how many actions were left out, and whose they are."""
     names = ", ".join(f"'{name}'" for name in dict.fromkeys(other.name for other in others))
     return f"{format_count(len(others), 'action')} of {names}, which has another rest pose"
 

@@ -14,12 +14,14 @@ from ...engine.skeleton.bone_names import ROLES
 from ..base.property_updates import invalidate_status
 from ..base.typed_properties import (
     Items,
+    Named,
     choice,
     collection,
     declare,
     describe_by,
     hidden_text,
     integer,
+    named_by,
     number,
     pointer,
     settings_group,
@@ -28,7 +30,6 @@ from ..base.typed_properties import (
     text,
     updates,
 )
-from ..base.whole_names import Named, named_by
 from ..tags.properties import FRAME, MotionMatchingTag
 
 AXES = tuple(

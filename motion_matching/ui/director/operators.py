@@ -230,7 +230,6 @@ action. The old jump may still occur elsewhere"""
 
 
 def _solve_without(context: bpy.types.Context, *, only_here: bool) -> app.steps.Steps[str]:
-    """Solve the active take without the jump at the playhead."""
     action, obj = base.get_active_take(context).action, get_active_armature(context)
     jump = app.direct.jumps.find_jump(action, context.scene.frame_current)
     return app.direct.solving.solve_piece_steps(

@@ -193,7 +193,6 @@ def is_curve(self: Any, obj: bpy.types.Object) -> bool:
 
 
 def _show_mark(self: Any, context: bpy.types.Context) -> None:
-    """Select the mark that was chosen in the list."""
     if context.mode == "OBJECT":
         app.marks.marks.select_chosen(self.id_data)
 

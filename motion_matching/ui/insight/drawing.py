@@ -148,7 +148,6 @@ def _build_feature_batches(strokes: Any) -> list[tuple[drawing.Batch, float]]:
 
 
 def _draw_pixels() -> None:
-    """Draw the names of strands, and the map."""
     obj = app.character.characters.get_active_armature(bpy.context)
     if obj is None:
         return
@@ -162,7 +161,6 @@ def _is_live(obj: bpy.types.Object) -> bool:
 
 
 def _get_shown_map(obj: bpy.types.Object) -> app.insight.data_insight.MappedPoses | None:
-    """Return the map of an armature if it is shown."""
     settings = settings_of(obj)
     shown = settings.play.show_map if _is_live(obj) else settings.insight.show_map
     mapped = runtime.pose_maps.get(obj.session_uid) if shown else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import bpy
+from bpy.types import UILayout
 
 from ... import app, engine
 from ...app.property_access import is_changed
@@ -15,6 +16,7 @@ from ..properties import MotionMatchingSettings
 from .properties import MotionMatchingInsight
 
 if TYPE_CHECKING:
+    from ...app.insight.inspector import Inspector
     from ...engine.database.database import FrameSource
     from ...engine.insight.frames.frame_inspector import FrameInspection
     from ...engine.insight.frames.watching import Choice
@@ -27,8 +29,6 @@ _VERDICT_ICONS: Any = {
     "excluded": "CANCEL",
     "lost": "REMOVE",
 }
-
-
 _ODD_ICONS: Any = {"no_use": "CANCEL", "prefer": "SOLO_OFF", "play": "PLAY"}
 
 
@@ -135,7 +135,7 @@ class MOTION_MATCHING_PT_odd_postures(base.StateHeader, _InsightPanel, bpy.types
             box.label(text=f"And {len(odd.moments) - _MAX_SHOWN} more, less unusual")
 
 
-def _draw_odd_moment(layout: bpy.types.UILayout, moment: app.insight.postures.OddMoment) -> None:
+def _draw_odd_moment(layout: UILayout, moment: app.insight.postures.OddMoment) -> None:
     """Draw a moment: source and frames, what is odd, and what can be done about it."""
     lines = layout.column(align=True)
     row = lines.row()
@@ -201,7 +201,7 @@ class MOTION_MATCHING_PT_frame_inspector(_InsightPanel, bpy.types.Panel):
             _draw_actions(layout, inspector, inspected.choice)
 
 
-def _draw_choice(layout: bpy.types.UILayout, insight: Any) -> None:
+def _draw_choice(layout: UILayout, insight: Any) -> None:
     """Draw the inspected item, or the one that the button would inspect."""
     if insight.is_property_set("inspect"):
         layout.prop(insight, "inspect")
@@ -209,17 +209,15 @@ def _draw_choice(layout: bpy.types.UILayout, insight: Any) -> None:
         layout.row(heading="Inspect").prop_menu_enum(insight, "inspect", text="On Screen")
 
 
-def _draw_frame(
-    layout: bpy.types.UILayout, inspector: app.insight.inspector.Inspector, frame: int
-) -> None:
+def _draw_frame(layout: UILayout, inspector: Inspector, frame: int) -> None:
     source = _find_source(inspector, frame)
     position = f"Frame {source.frame}, {frame} of the database"
     base.draw_small_lines(layout, (source.clip_label, position, *inspector.lines), "ACTION")
 
 
 def _draw_costs(
-    layout: bpy.types.UILayout,
-    inspector: app.insight.inspector.Inspector,
+    layout: UILayout,
+    inspector: Inspector,
     inspection: FrameInspection,
 ) -> None:
     """Draw what playing on costs by feature, beside the best other frame."""
@@ -233,8 +231,8 @@ def _draw_costs(
 
 
 def _draw_candidates(
-    layout: bpy.types.UILayout,
-    inspector: app.insight.inspector.Inspector,
+    layout: UILayout,
+    inspector: Inspector,
     inspection: FrameInspection,
 ) -> None:
     """Draw the frame itself and the best others, each with its verdict."""
@@ -261,7 +259,7 @@ def _draw_candidates(
     base.draw_wrapped_text(box, f"Flips: {text}", "ARROW_LEFTRIGHT")
 
 
-def format_verdict(inspector: app.insight.inspector.Inspector, verdict: str) -> str:
+def format_verdict(inspector: Inspector, verdict: str) -> str:
     """Return a verdict with the feature in words, as the table of costs has it."""
     for feature in inspector.database.schema.features:
         title = format_kind(feature.kind, feature.bone)
@@ -269,7 +267,7 @@ def format_verdict(inspector: app.insight.inspector.Inspector, verdict: str) -> 
     return f"{verdict[:1].upper()}{verdict[1:]}"
 
 
-def _draw_similar(layout: bpy.types.UILayout, inspector: app.insight.inspector.Inspector) -> None:
+def _draw_similar(layout: UILayout, inspector: Inspector) -> None:
     """Draw the frames that are most like the pose on the screen, and how different they are."""
     lines = layout.box().column(align=True)
     lines.label(text="Most Like the Pose")
@@ -278,8 +276,8 @@ def _draw_similar(layout: bpy.types.UILayout, inspector: app.insight.inspector.I
 
 
 def _draw_listed(
-    lines: bpy.types.UILayout,
-    inspector: app.insight.inspector.Inspector,
+    lines: UILayout,
+    inspector: Inspector,
     frame: int,
     icon: Any,
     figure: str,
@@ -295,13 +293,12 @@ def _draw_listed(
 
 
 def _draw_buttons(
-    layout: bpy.types.UILayout,
-    inspector: app.insight.inspector.Inspector,
+    layout: UILayout,
+    inspector: Inspector,
     frame: int,
     *,
     is_candidate: bool,
 ) -> None:
-    """Draw what can be done with a frame."""
     buttons = layout.row(align=True)
     if is_candidate:
         if inspector.subject == "take":
@@ -310,9 +307,7 @@ def _draw_buttons(
     base.draw_icon(buttons, "motion_matching.go_to_candidate", "HIDE_OFF", frame=frame)
 
 
-def _draw_actions(
-    layout: bpy.types.UILayout, inspector: app.insight.inspector.Inspector, choice: Choice
-) -> None:
+def _draw_actions(layout: UILayout, inspector: Inspector, choice: Choice) -> None:
     """Draw the actions of a motion field, best first: their frames and how much less they score."""
     lines = layout.box().column(align=True)
     best = choice.scores[choice.chosen]
@@ -325,13 +320,13 @@ def _draw_actions(
         _draw_listed(lines, inspector, frame, icon, figure, is_candidate=False)
 
 
-def format_frame(inspector: app.insight.inspector.Inspector, frame: int) -> tuple[str, str]:
+def format_frame(inspector: Inspector, frame: int) -> tuple[str, str]:
     """Return a frame as the number in its preview, and its source's name in the list."""
     source = _find_source(inspector, frame)
     return f"Frame {source.frame}", f"{source.clip}{' (mirrored)' if source.mirrored else ''}"
 
 
-def _find_source(inspector: app.insight.inspector.Inspector, frame: int) -> FrameSource:
+def _find_source(inspector: Inspector, frame: int) -> FrameSource:
     numbers = app.database.frame_numbers
     return numbers.get_numbered_source(inspector.database, inspector.first_frames, frame)
 

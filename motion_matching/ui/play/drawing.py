@@ -217,7 +217,6 @@ def _describe_price(live: LiveSession) -> tuple[str, ...]:
 
 
 def _describe_choice(live: LiveSession, frame: Frame) -> tuple[str, ...]:
-    """Describe the choice of the method."""
     performer: Any = live.session.performer
     if live.field is None:
         milliseconds = 1000.0 * performer.method.last_search_seconds

@@ -143,7 +143,6 @@ def _zoom(view: View, factor: float) -> None:
 
 
 def _shows(view: View, point: Vector) -> bool:
-    """Tell whether a point of the scene lies within a view."""
     pixel, region = location_3d_to_region_2d(*view, point), view.region
     return bool(pixel and 0.0 <= pixel.x < region.width and 0.0 <= pixel.y < region.height)
 

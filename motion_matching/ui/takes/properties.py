@@ -12,8 +12,10 @@ from ...app.live.leaders import LEADERS
 from ...engine.performance.scripts import SCRIPTS
 from ..base.property_updates import suggest_tags
 from ..base.typed_properties import (
+    Named,
     choice,
     integer,
+    named_by,
     number,
     pointer,
     settings_group,
@@ -21,7 +23,6 @@ from ..base.typed_properties import (
     switch,
     text,
 )
-from ..base.whole_names import Named, named_by
 
 _LENGTH: Any = {"min": 0.0, "max": 36_000.0, "soft_max": 120.0}
 _FRAME: Any = {"min": -1_048_574, "max": 1_048_574, "soft_min": 0, "soft_max": 10_000}

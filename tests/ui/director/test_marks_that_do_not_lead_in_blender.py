@@ -11,7 +11,7 @@ from motion_matching.app.marks import keeping_poses, marks, outcomes, shots
 from motion_matching.app.runtime import runtime
 from motion_matching.engine.progress import run_to_end
 from motion_matching.scene.direct import stored_shots
-from motion_matching.ui.director import mark_drawing
+from motion_matching.ui.director import drawing
 from tests.ui.director.marked import FRAMES, PLACES, add_mark, read_place
 from tests.ui.drawn import draw_panels
 
@@ -44,7 +44,7 @@ def test_it_is_listed_with_the_others_and_decides_on_nothing_but_its_limb(obj):
     assert marks.list_marks(obj) == [pin, *listed]  # by frame, then by name
     assert marks.list_leading(obj) == listed
     assert marks.describe(pin) == "Left Hand, 1.0 s"
-    assert len(mark_drawing.build_arrows(obj)) == 6 * len(listed)
+    assert len(drawing.build_arrows(obj)) == 6 * len(listed)
     assert not marks.is_stand(obj, AT + 5)
     assert bpy.context.scene.timeline_markers["Left Hand"].frame == AT
     draw_panels()
