@@ -50,13 +50,14 @@ def check_targets(
 
 
 def name_paths(arguments: argparse.Namespace, *names: str) -> list[file_paths.NamedPath]:
-    """Return the files that options give, each with its option."""
+    """Return the files that options give, each with its option, or as what the command reads."""
     return [(name_option(name), getattr(arguments, name)) for name in names]
 
 
 def name_option(name: str) -> str:
     """Return the spelling of an option, by its name among the arguments."""
-    return "-o" if name == "output" else f"--{name.replace('_', '-')}"
+    spelled = {"output": "-o", **dict.fromkeys(("database", "scene", "source"), "the command")}
+    return spelled.get(name) or f"--{name.replace('_', '-')}"
 
 
 def check_number(option: str, value: float | None, low: float, high: float) -> None:

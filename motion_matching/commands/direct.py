@@ -13,7 +13,7 @@ from ..engine.database.database import Database
 from ..engine.direct.conduct import describe_inside
 from ..engine.direct.footage import jump_table
 from ..engine.direct.shot.shot import MOST_VARIATIONS, Shot
-from ..engine.files import file_paths, own_files
+from ..engine.files import own_files
 from ..engine.takes import baking, takes
 from .blend import check_blend, read_ground, write_blend
 from .checks import check_number, check_seed, check_targets, name_paths, write_together
@@ -115,11 +115,7 @@ def _list_outputs(arguments: argparse.Namespace) -> list[argparse.Namespace]:
 
 
 def _check_arguments(arguments: argparse.Namespace) -> None:
-    read: list[file_paths.NamedPath] = [
-        ("the command", arguments.database),
-        ("the command", arguments.scene),
-        *name_paths(arguments, "onto"),
-    ]
+    read = name_paths(arguments, "database", "scene", "onto")
     if arguments.variations is not None:
         check_number("--variations", arguments.variations, 1, MOST_VARIATIONS)
     for each in _list_outputs(arguments):

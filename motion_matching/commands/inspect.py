@@ -47,8 +47,7 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
 
 
 def _check_arguments(arguments: argparse.Namespace) -> None:
-    read = [("the command", arguments.database), *name_paths(arguments, "performance")]
-    check_targets(arguments, _TARGETS, read)
+    check_targets(arguments, _TARGETS, name_paths(arguments, "database", "performance"))
     if arguments.performance and arguments.performance.suffix.lower() != ".json":
         raise SettingsError(
             f"{arguments.performance} is not a .json file; give one that --save-performance wrote."

@@ -56,9 +56,8 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
 
 
 def _check_arguments(arguments: argparse.Namespace) -> None:
-    read = [("the command", arguments.database)]
-    read += [("--performance", path) for path in arguments.performance or ()]
-    check_targets(arguments, _TARGETS, read)
+    read = [("--performance", path) for path in arguments.performance or ()]
+    check_targets(arguments, _TARGETS, [*name_paths(arguments, "database"), *read])
     check_number("--seconds", arguments.seconds, 1.0, performances.LONGEST_TAKE)
     check_seed(arguments.seed)
     if not 0.0 < arguments.keep < 1.0:

@@ -73,8 +73,7 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
 
 
 def _check_arguments(arguments: argparse.Namespace) -> None:
-    read = [("the command", arguments.source), *name_paths(arguments, "onto", "mapping")]
-    check_targets(arguments, _TARGETS, read)
+    check_targets(arguments, _TARGETS, name_paths(arguments, "source", "onto", "mapping"))
     if not arguments.onto.is_file():
         raise SettingsError(
             f"{describe_no_file(arguments.onto)}; give the Blender file of a character."

@@ -121,7 +121,7 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
             "see 'A film of a take' in the manual, or give a .png for a sheet of pictures."
         )
     script = arguments.script if arguments.script.endswith(".json") else None
-    read = [("the command", arguments.database), ("--script", script)]
+    read = [*name_paths(arguments, "database"), ("--script", script)]
     read += name_paths(arguments, "field", "obstacles", "contacts", "onto")
     check_targets(arguments, _TARGETS, read)
     contacts = arguments.contacts

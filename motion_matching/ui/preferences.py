@@ -67,10 +67,6 @@ _KEY_HELP = (
 )
 
 
-def _redraw_panels(preferences: Any, context: bpy.types.Context) -> None:
-    app.callbacks.redraw()
-
-
 def _key(action: str) -> str:
     name, default, _ = ACTIONS[action]
     return text(default, name, _KEY_HELP, update=lambda preferences, context: create_keys())
@@ -102,7 +98,7 @@ class MotionMatchingPreferences(layers.Layers, colors.Palettes, bpy.types.AddonP
         False,
         "Advanced",
         "Also show panels and settings that are rarely changed. Changed ones are always shown",
-        update=_redraw_panels,
+        update=lambda preferences, context: app.callbacks.redraw(),
     )
     limit: float = number(
         4.0,
@@ -150,14 +146,16 @@ class MotionMatchingPreferences(layers.Layers, colors.Palettes, bpy.types.AddonP
     )
 
     def draw(self, context: bpy.types.Context) -> None:
-        panels = self.layout.column(heading="Panels")
-        panels.use_property_split = True
-        panels.prop(self, "show_advanced")
+        self.layout.use_property_split = True
+        self.layout.column(heading="Panels").prop(self, "show_advanced")
         self._draw_devices(self.layout.column(heading="Steering"))
-        self._draw_layers(self.layout.column(heading="New Characters Show"))
-        self._draw_colors(self.layout.column(heading="Colors"))
+        column = self.layout.column(heading="New Characters Show")
+        for name in (*layers.PROPERTIES, "tick_budget"):
+            column.prop(self, name)
+        column, background = self.layout.column(heading="Colors"), colors.find_background()
+        for role in colors.ROLES:
+            column.prop(self, f"{background}_{role}")
         column = self.layout.column(heading="Databases")
-        column.use_property_split = True
         column.prop(self, "limit")
         column.prop(self, "location")
         row = column.row()
@@ -168,7 +166,6 @@ class MotionMatchingPreferences(layers.Layers, colors.Palettes, bpy.types.AddonP
         row.operator("motion_matching.clear_cache", icon="TRASH")
 
     def _draw_devices(self, column: bpy.types.UILayout) -> None:
-        column.use_property_split = True
         column.prop(self, "use_gamepad")
         sticks = column.column()
         sticks.active = self.use_gamepad
@@ -179,8 +176,7 @@ class MotionMatchingPreferences(layers.Layers, colors.Palettes, bpy.types.AddonP
         keymaps.draw_shortcuts(column, START)
         self._draw_keys(column.column(align=True))
         keymaps.draw_label(column, "").operator("motion_matching.restore_keys", icon="LOOP_BACK")
-        wrong = find_problem()
-        if wrong:
+        if wrong := find_problem():
             column.label(text=wrong, icon="ERROR")
 
     def _draw_keys(self, column: bpy.types.UILayout) -> None:
@@ -197,18 +193,6 @@ class MotionMatchingPreferences(layers.Layers, colors.Palettes, bpy.types.AddonP
                 pad = row.row(align=True)
                 pad.active = self.use_gamepad
                 pad.prop(self, f"pad_{action}", text="")
-
-    def _draw_layers(self, column: bpy.types.UILayout) -> None:
-        column.use_property_split = True
-        for name in layers.PROPERTIES:
-            column.prop(self, name)
-        column.prop(self, "tick_budget")
-
-    def _draw_colors(self, column: bpy.types.UILayout) -> None:
-        column.use_property_split = True
-        background = colors.find_background()
-        for role in colors.ROLES:
-            column.prop(self, f"{background}_{role}")
 
 
 class MOTION_MATCHING_OT_add_key(Operator, bpy.types.Operator):
@@ -321,11 +305,10 @@ def _get_default_keys() -> dict[str, list[str]]:
     texts = {action: keys for action, (_, keys, _) in ACTIONS.items()}
     if settings:
         texts = {action: getattr(settings, f"key_{action}") for action in ACTIONS}
-    return {action: _parse_key_names(keys) for action, keys in texts.items()}
-
-
-def _parse_key_names(text: str) -> list[str]:
-    return [name.strip().upper() for name in text.split(",") if name.strip()]
+    return {
+        action: [name.strip().upper() for name in keys.split(",") if name.strip()]
+        for action, keys in texts.items()
+    }
 
 
 def describe_keys(steer: str = "devices", *, with_start: bool = False) -> str:

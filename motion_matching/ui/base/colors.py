@@ -34,15 +34,12 @@ _BACKGROUNDS = ("dark", "light")
 _LIGHT = 0.3  # brightness from which a background is light
 
 
-def _change(preferences: Any, context: bpy.types.Context) -> None:
-    """Draw everything again, also what is drawn from stored batches."""
-    runtime.changed("selection")
-
-
 def _declare(role: str, background: str) -> Sequence[float]:
     label, drawn, *_ = ROLES[role]
     help = f"Color of {drawn}, in themes whose 3D Viewport is {background}"
-    limits: Any = {"min": 0.0, "max": 1.0, "subtype": "COLOR_GAMMA", "update": _change}
+    limits: Any = {"min": 0.0, "max": 1.0, "subtype": "COLOR_GAMMA"}
+    # stored batches are drawn again too
+    limits["update"] = lambda preferences, context: runtime.changed("selection")
     return numbers(_get_default(role, background)[:3], label, help, **limits)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -310,14 +310,10 @@ def draw_warnings(layout: bpy.types.UILayout, obj: bpy.types.Object, area: Area)
 def draw_preset_row(layout: bpy.types.UILayout, kind: str, preset: str) -> None:
     """Draw a preset menu, with a button to add and one to remove, as Blender does."""
     row = layout.row(align=True)
-    row.menu(f"MOTION_MATCHING_MT_{kind}", text=_get_title(preset) if preset else "Presets")
+    title = bpy.path.display_name(preset, title_case=True) if preset else "Presets"
+    row.menu(f"MOTION_MATCHING_MT_{kind}", text=title)
     draw_icon(row, "motion_matching.save_preset", "ADD", kind=kind)
     draw_icon(row, "motion_matching.remove_preset", "REMOVE", kind=kind, name=preset)
-
-
-@cache
-def _get_title(preset: str) -> str:
-    return bpy.path.display_name(preset, title_case=True)
 
 
 def format_count(number: int, noun: str) -> str:

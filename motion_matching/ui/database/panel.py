@@ -65,10 +65,6 @@ def _choose_icon(item: MotionMatchingSource) -> Any:
     return _MAPPED if state.kind == "mapped" else item.kind  # kinds have the names of their icons
 
 
-def _describe_kind(finding: app.strip.warnings.SourceProblem) -> str:
-    return f"'{finding.label}' {app.strip.warnings.SOURCE_KINDS[finding.kind].one}"
-
-
 def _describe_findings(source: MotionMatchingSource) -> str:
     """Return the findings on a source: its climb in one line, because its ground says the rest."""
     finding = app.database.status.find_finding(source)
@@ -78,7 +74,8 @@ def _describe_findings(source: MotionMatchingSource) -> str:
             f"'{app.sources.source_list.get_label(source)}' climbs "
         )
         return told[:1].upper() + told[1:]
-    return finding.reason or _describe_kind(finding)
+    kind = app.strip.warnings.SOURCE_KINDS[finding.kind]
+    return finding.reason or f"'{finding.label}' {kind.one}"
 
 
 def _draw_ground(layout: bpy.types.UILayout, source: MotionMatchingSource) -> None:

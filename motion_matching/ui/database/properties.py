@@ -63,15 +63,6 @@ def _change_filepath(self: MotionMatchingSource, context: bpy.types.Context) -> 
     invalidate_status(self, context)
 
 
-def _list_characters(source: Any, context: bpy.types.Context, text: str) -> list[str]:
-    return app.sources.source_files.list_performers(source)
-
-
-def is_armature(source: Any, obj: bpy.types.Object) -> bool:
-    """Return whether an object can be the performer of a source."""
-    return obj.type == "ARMATURE"
-
-
 def is_ground(source: Any, obj: bpy.types.Object) -> bool:
     """Return whether an object can be the ground of a source: a shape, or an empty with some."""
     return obj.type in _SHAPES
@@ -106,14 +97,14 @@ class MotionMatchingSource(Named, bpy.types.PropertyGroup):
         "Character",
         "Root bone of the character to use, in a file with several. Leave empty for the one with "
         "the most bones",
-        **suggest(_list_characters),
+        **suggest(lambda source, context, text: app.sources.source_files.list_performers(source)),
     )
     performer: bpy.types.Object = pointer(
         bpy.types.Object,
         "Performer",
         "Armature of the action, if it is another one: the motion is retargeted. Leave empty for "
         "an action of this armature",
-        poll=is_armature,
+        poll=lambda source, obj: obj.type == "ARMATURE",
     )
     beside: str = hidden_text(
         "Beside",
@@ -253,12 +244,8 @@ class BuildRecord:
     built_notes: str = hidden_text("Build Notes", "Notes of the last build")
 
 
-def _rename_database(database: Any, name: str) -> None:
-    database.label = name
-
-
 @settings_group
-@named_by(_rename_database)
+@named_by(lambda database, name: setattr(database, "label", name))
 class MotionMatchingDatabase(Named, BuildRecord, bpy.types.PropertyGroup):
     """A database with a name, built from some of the sources"""
 

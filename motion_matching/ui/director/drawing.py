@@ -51,9 +51,11 @@ def build_lines(way: Way, size: float) -> list[tuple[np.ndarray, float, str]]:
     lines.append((_lift(drawing.as_pairs(at - along, at + along)), _STEP, "chosen"))
     centers = np.column_stack([way.marks, way.heights[:, :1]])
     places = np.column_stack([way.at, way.heights[:, 1:]])
+    angles = np.linspace(0.0, 2.0 * np.pi, _CORNERS + 1)
+    circle = _RADIUS * size * np.column_stack([np.cos(angles), np.sin(angles)])
     for center, place, is_met in zip(centers, places, way.met, strict=True):
         role = "trajectory" if is_met else "contact"
-        ring = _drape(way, center, _build_circle(_RADIUS * size))
+        ring = _drape(way, center, circle)
         lines.append((_lift(drawing.as_pairs(ring[:-1], ring[1:])), _RING, role))
         if not is_met:
             corners = _drape(way, center, _RADIUS * size * np.sqrt(0.5) * _CORNERS_OF_CROSS)
@@ -84,11 +86,6 @@ def _drape(way: Way, center: np.ndarray, around: np.ndarray) -> np.ndarray:
     points, bodies = center[:2] + around, np.tile(center, (len(around), 1))
     heights = engine.ground.ground.compute_step_heights(way.floor, points, bodies)
     return np.column_stack([points, heights])
-
-
-def _build_circle(radius: float) -> np.ndarray:
-    angles = np.linspace(0.0, 2.0 * np.pi, _CORNERS + 1)
-    return radius * np.column_stack([np.cos(angles), np.sin(angles)])
 
 
 def _draw_way() -> None:

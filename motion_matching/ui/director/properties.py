@@ -52,14 +52,6 @@ _MARK_GAITS = (
 )
 
 
-def _get_frame(mark: Any) -> int:
-    return app.marks.marks.get_frame(mark.id_data)
-
-
-def _set_frame(mark: Any, frame: int) -> None:
-    app.marks.marks.set_frame(mark.id_data, frame)
-
-
 @settings_group
 class MotionMatchingMark(bpy.types.PropertyGroup):
     """Settings of an empty that is a mark"""
@@ -75,8 +67,8 @@ class MotionMatchingMark(bpy.types.PropertyGroup):
         0,
         "Frame",
         "Frame to meet the mark on; drag its timeline marker to change it",
-        get=_get_frame,
-        set=_set_frame,
+        get=lambda mark: app.marks.marks.get_frame(mark.id_data),
+        set=lambda mark, frame: app.marks.marks.set_frame(mark.id_data, frame),
         **_FRAME,
     )
     stored_frame: int = integer(
@@ -188,10 +180,6 @@ class MotionMatchingMark(bpy.types.PropertyGroup):
     reason: str = hidden_text("Reason", "Why the last solve missed it")
 
 
-def is_curve(self: Any, obj: bpy.types.Object) -> bool:
-    return obj.type == "CURVE"
-
-
 def _show_mark(self: Any, context: bpy.types.Context) -> None:
     if context.mode == "OBJECT":
         app.marks.marks.select_chosen(self.id_data)
@@ -230,7 +218,7 @@ class MotionMatchingDirector(bpy.types.PropertyGroup):
         bpy.types.Object,
         "Path",
         "Curve to follow over the frames below; the radius of each point sets the speed there",
-        poll=is_curve,
+        poll=lambda self, obj: obj.type == "CURVE",
     )
     path_start: int = integer(1, "Path Start", "Frame at the beginning of the curve", **_FRAME)
     path_end: int = integer(250, "Path End", "Frame at the end of the curve", **_FRAME)

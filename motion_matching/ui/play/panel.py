@@ -81,10 +81,6 @@ def _draw_tag_buttons(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None
         base.set_options(button, name=name)
 
 
-def _shows_ghost_row(play: Any) -> bool:
-    return shows_advanced() or play.show_ghost_row
-
-
 class MOTION_MATCHING_PT_layers(base.ArmaturePanel, bpy.types.Panel):
     """What to draw in the view while live"""
 
@@ -94,9 +90,11 @@ class MOTION_MATCHING_PT_layers(base.ArmaturePanel, bpy.types.Panel):
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         column = base.split_layout(self.layout)
+        play = settings.play
         for name in layers.PROPERTIES:
-            if name == "show_ghost_row" and not _shows_ghost_row(settings.play):
+            is_row = name == "show_ghost_row"
+            if is_row and not (shows_advanced() or play.show_ghost_row):
                 continue
             row = column.row()
-            row.active = name != "show_ghost_row" or settings.play.show_ghosts
-            row.prop(settings.play, name)
+            row.active = play.show_ghosts or not is_row
+            row.prop(play, name)

@@ -44,10 +44,6 @@ _VIEWS = (
 )
 
 
-def _is_curve(self: MotionMatchingPlay, obj: bpy.types.Object) -> bool:
-    return obj.type == "CURVE"
-
-
 def is_take(self: bpy.types.PropertyGroup, action: bpy.types.Action) -> bool:
     """Tell whether an action was recorded or baked: a take, or a steered path."""
     return scene.writing.recording.is_take(action)
@@ -67,7 +63,7 @@ class MotionMatchingPlay(Layers, bpy.types.PropertyGroup):
         bpy.types.Object,
         "Curve",
         "Curve to follow over the ground; the radii of its points multiply the speed",
-        poll=_is_curve,
+        poll=lambda self, obj: obj.type == "CURVE",
     )
     target: bpy.types.Object = pointer(
         bpy.types.Object, "Target", "Object to go to, such as an empty"

@@ -83,11 +83,6 @@ class MotionMatchingRetargetResult(bpy.types.PropertyGroup):
     frame: int = integer(0, "Frame", "The frame with the largest error")
 
 
-def is_armature(self: Any, obj: bpy.types.Object) -> bool:
-    """Return whether an object can be the source of this character."""
-    return obj.type == "ARMATURE" and obj != self.id_data
-
-
 @settings_group
 @describe_by(RetargetSettings, update=invalidate_status)
 class MotionMatchingRetarget(bpy.types.PropertyGroup):
@@ -106,7 +101,7 @@ class MotionMatchingRetarget(bpy.types.PropertyGroup):
         bpy.types.Object,
         "Source",
         "Armature of the action; empty: the other selected one, or the one with the bones it moves",
-        poll=is_armature,
+        poll=lambda self, obj: obj.type == "ARMATURE" and obj != self.id_data,
     )
     legs: str = choice("IK", "Legs", "What moves the legs of a control rig", _LIMBS)
     arms: str = choice("FK", "Arms", "What moves the arms of a control rig", _LIMBS)

@@ -106,7 +106,9 @@ def test_a_file_has_its_ground_where_the_character_stands(obj, tmp_path):
 
 def read_panel(obj, monkeypatch):
     layout = RecordingLayout()
-    monkeypatch.setattr(panel, "draw_wrapped_text", lambda _, text, icon: layout.texts.append(text))
+    monkeypatch.setattr(
+        panel.base, "draw_wrapped_text", lambda _, text, icon, **__: layout.texts.append(text)
+    )
     drawn = panel.MOTION_MATCHING_PT_source
     type("Drawn", (), {"layout": layout, "draw_settings": drawn.draw_settings})().draw_settings(
         obj, obj.motion_matching
