@@ -25,11 +25,11 @@ _AXES = {
 }
 _GROUND = {
     "--ground-collection NAME": "collection of --onto's file whose visible meshes are ground and "
-    "obstacles: faces steeper than 50 degrees, 0.3 m to 1.8 m above the floor, block the way",
+    "obstacles: faces steeper than 50 degrees, 0.3 m to 1.8 m above the floor, block the way"
 }
 _FEET = {
     "--feet {baked,live,off}": "plant feet with the coming contacts known, lock them as live, or "
-    "leave them as in the motion (default: baked, or off with foot_lock=false)",
+    "leave them as in the motion (default: baked, or off with foot_lock=false)"
 }
 _MOTION = {
     "-o --output FILE.blend": "Blender file with an armature, a body, and the take as an action",
@@ -37,7 +37,7 @@ _MOTION = {
 }
 _FEWER_KEYS = {
     "--fewer-keys METRES": "largest error allowed when removing keys, such as 0.002 (default: key "
-    "every frame)",
+    "every frame)"
 }
 _BLENDER_FILE = {
     "--onto FILE.blend": "put the take onto an armature of this file; -o becomes a copy of it",
@@ -94,7 +94,7 @@ BUILD: Groups = {
     },
     "files with several characters": {
         "--character NAME": "root of a BVH file, or armature of an FBX or glTF file (default: the "
-        "one with the most joints, or actions)",
+        "one with the most joints, or actions)"
     },
     "BVH files": _AXES,
 }
@@ -253,5 +253,5 @@ DEMO_CLIPS: Groups = {
         "folder FOLDER": "folder to write to; it is created if needed",
         "--seed SEED": "seed of the clips: 0, the one that is shipped",
         "--climbs": "add walks up and down ramps and stairs",
-    },
+    }
 }

@@ -113,9 +113,7 @@ class MotionMatchingSettings(BuildRecord, bpy.types.PropertyGroup):
         "AUTO", "Root Motion", "What moves the character over the ground in a take", _ROOTS
     )
     root_bone: str = text(
-        "",
-        "Root Bone",
-        "Bone that moves the character; leave empty to use the one above the hips",
+        "", "Root Bone", "Bone that moves the character; leave empty to use the one above the hips"
     )
     speed: float = number(
         1.0,

@@ -84,9 +84,7 @@ def build_batches(lines: Iterable[tuple[np.ndarray, float, str]]) -> list[tuple[
     return [(build_line_batch(points, get_color(role)), width) for points, width, role in lines]
 
 
-def build_path_batches(
-    paths: Iterable[tuple[Any, float, str]],
-) -> list[tuple[Batch, float]]:
+def build_path_batches(paths: Iterable[tuple[Any, float, str]]) -> list[tuple[Batch, float]]:
     """Return a batch of each width, with it, of paths: points (n, 3), width and colour."""
     pairs: dict[float, list[np.ndarray]] = defaultdict(list)
     colours: dict[float, list[Color]] = defaultdict(list)

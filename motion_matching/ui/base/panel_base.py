@@ -241,10 +241,7 @@ def draw_progress(layout: bpy.types.UILayout) -> None:
 
 
 def draw_work_button(
-    layout: bpy.types.UILayout,
-    operator: str,
-    options: Mapping[str, Any] | None = None,
-    **look: Any,
+    layout: bpy.types.UILayout, operator: str, options: Mapping[str, Any] | None = None, **look: Any
 ) -> None:
     """Draw the button of an operator that takes its time: its progress while it is running."""
     work = runtime.work if runtime.progress else None

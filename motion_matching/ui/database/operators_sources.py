@@ -282,12 +282,7 @@ EDITS: dict[str, tuple[str, str, Any, dict[str, bool | str] | tuple[str, ...]]] 
         {"ground": "FOUND"},
     ),
     "whole": ("Whole Range", "Use all of their frames", "FULLSCREEN_ENTER", {"use_range": False}),
-    "speed": (
-        "Copy Speed from Active",
-        "Use the active source's speed",
-        "TIME",
-        ("speed",),
-    ),
+    "speed": ("Copy Speed from Active", "Use the active source's speed", "TIME", ("speed",)),
     "gait": ("Copy Gait from Active", "Use the active source's gait", "CON_FOLLOWPATH", ("gait",)),
     "tags": ("Copy Tags from Active", "Use the active source's tags", "BOOKMARKS", ("tags",)),
     "range": ("Copy Range from Active", "Use its frames", "FULLSCREEN_EXIT", _RANGE),

@@ -13,20 +13,13 @@ from ..character.panel import draw_roles
 from ..properties import MotionMatchingSettings
 from . import ground_paths, preview_drawing
 from .operators_sources import get_shown_indices
-from .properties import (
-    MotionMatchingDatabase,
-    MotionMatchingSimulationBone,
-    MotionMatchingSource,
-)
+from .properties import MotionMatchingDatabase, MotionMatchingSimulationBone, MotionMatchingSource
 
 _FOLLOWED = {"spine": ("spine", "hips"), "root": ("root",), "hips": ("hips",)}  # roles by source
 _MAPPED = "ARMATURE_DATA"  # the icon of sources of other skeletons
 _ELSEWHERE = "Built on another machine, or cleared: build it again"
 # what to do, by the kind of a status, where the strip does not say it all
-_HINTS = {
-    "elsewhere": _ELSEWHERE,
-    "stale": "Sources or settings have changed: build again",
-}
+_HINTS = {"elsewhere": _ELSEWHERE, "stale": "Sources or settings have changed: build again"}
 
 
 class MOTION_MATCHING_UL_sources(base.List, bpy.types.UIList):

@@ -124,9 +124,7 @@ class MotionMatchingSource(Named, bpy.types.PropertyGroup):
         "speeds between the captured ones",
     )
     loop: bool = switch(
-        False,
-        "Loop",
-        "Repeat the motion as a cycle; its last frame must equal its first",
+        False, "Loop", "Repeat the motion as a cycle; its last frame must equal its first"
     )
     speed: float = number(
         1.0, "Speed", "Playback speed of the motion; higher: livelier, hurried above 1.2", **SPEED

@@ -57,10 +57,7 @@ class MotionMatchingMark(bpy.types.PropertyGroup):
     """Settings of an empty that is a mark"""
 
     character: bpy.types.Object = pointer(
-        bpy.types.Object,
-        "Character",
-        "Armature of this mark",
-        options={"HIDDEN"},
+        bpy.types.Object, "Character", "Armature of this mark", options={"HIDDEN"}
     )
     kind: str = choice("MARK", "Kind", "Purpose of the empty", _KINDS)
     frame: int = integer(
@@ -118,8 +115,7 @@ class MotionMatchingMark(bpy.types.PropertyGroup):
     gait: str = choice("SAME", "Gait", "Gait from this mark on", _MARK_GAITS)
     use_tags: bool = switch(False, "Other Tags", "Ask for different tags from this mark on")
     tags: str = tags_text(
-        "Tags",
-        "Tags to ask for from this mark on, separated by commas; empty: no tags",
+        "Tags", "Tags to ask for from this mark on, separated by commas; empty: no tags"
     )
     tolerance: float = number(
         0.01,
@@ -153,12 +149,7 @@ class MotionMatchingMark(bpy.types.PropertyGroup):
         **_METRES,
     )
     pose_fade: float = number(
-        0.5,
-        "Fade",
-        "Time to blend into the pose and out of it",
-        min=0.0,
-        max=10.0,
-        **_SECONDS,
+        0.5, "Fade", "Time to blend into the pose and out of it", min=0.0, max=10.0, **_SECONDS
     )
     limb: str = choice(
         "left_hand",
@@ -190,9 +181,7 @@ class MotionMatchingDirector(bpy.types.PropertyGroup):
     """The shot of a character: all settings except its marks"""
 
     marks: bpy.types.Collection = pointer(
-        bpy.types.Collection,
-        "Marks",
-        "Collection whose empties are the marks of this character",
+        bpy.types.Collection, "Marks", "Collection whose empties are the marks of this character"
     )
     mark_index: int = integer(
         0, "Active Mark", "Mark whose settings are shown, and which is selected", update=_show_mark

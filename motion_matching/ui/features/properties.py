@@ -53,10 +53,7 @@ _DIFFERENCES = (
     ),
 )
 _GOES_ON = "Continue as the clip ended, so that a clip cut in full stride does not seem to stop"
-_ENDS = (
-    ("extrapolate", "Goes On", _GOES_ON),
-    ("hold", "Stays", "Stay at the last frame"),
-)
+_ENDS = (("extrapolate", "Goes On", _GOES_ON), ("hold", "Stays", "Stay at the last frame"))
 _WEIGHT: Any = {"min": 0.0, "max": 1000.0, "soft_max": 5.0, "precision": 2}
 _MULTIPLIER: Any = {"min": 0.0, "max": 10.0, "soft_min": 0.2, "soft_max": 3.0, "precision": 2}
 

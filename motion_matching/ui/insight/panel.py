@@ -215,11 +215,7 @@ def _draw_frame(layout: UILayout, inspector: Inspector, frame: int) -> None:
     base.draw_small_lines(layout, (source.clip_label, position, *inspector.lines), "ACTION")
 
 
-def _draw_costs(
-    layout: UILayout,
-    inspector: Inspector,
-    inspection: FrameInspection,
-) -> None:
+def _draw_costs(layout: UILayout, inspector: Inspector, inspection: FrameInspection) -> None:
     """Draw what playing on costs by feature, beside the best other frame."""
     shown = (inspection.continuing, *inspection.candidates[:1])
     labels = (*(format_kind(f.kind, f.bone) for f in inspector.database.schema.features), "Cost")
@@ -230,11 +226,7 @@ def _draw_costs(
     base.draw_table(layout.box(), (("", "Here", "Best"), *rows), factor=0.54)
 
 
-def _draw_candidates(
-    layout: UILayout,
-    inspector: Inspector,
-    inspection: FrameInspection,
-) -> None:
+def _draw_candidates(layout: UILayout, inspector: Inspector, inspection: FrameInspection) -> None:
     """Draw the frame itself and the best others, each with its verdict."""
     box, here = layout.box(), inspection.continuing
     for weighed in (here, *inspection.candidates):
@@ -276,13 +268,7 @@ def _draw_similar(layout: UILayout, inspector: Inspector) -> None:
 
 
 def _draw_listed(
-    lines: UILayout,
-    inspector: Inspector,
-    frame: int,
-    icon: Any,
-    figure: str,
-    *,
-    is_candidate: bool,
+    lines: UILayout, inspector: Inspector, frame: int, icon: Any, figure: str, *, is_candidate: bool
 ) -> None:
     """Draw a frame of a list: its number, a figure and its buttons, and its source below."""
     row, (number, clip) = lines.row(), format_frame(inspector, frame)
@@ -293,11 +279,7 @@ def _draw_listed(
 
 
 def _draw_buttons(
-    layout: UILayout,
-    inspector: Inspector,
-    frame: int,
-    *,
-    is_candidate: bool,
+    layout: UILayout, inspector: Inspector, frame: int, *, is_candidate: bool
 ) -> None:
     buttons = layout.row(align=True)
     if is_candidate:

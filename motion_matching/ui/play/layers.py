@@ -18,9 +18,7 @@ class Layers:
         True, "Simulation Object", "Draw the steered object as a ring with its facing"
     )
     show_ground: bool = switch(
-        True,
-        "Moving Ground",
-        "Draw a metre grid and walls that move past a character on the spot",
+        True, "Moving Ground", "Draw a metre grid and walls that move past a character on the spot"
     )
     show_contacts: bool = switch(
         False, "Contacts", "Draw a ring around each planted toe, thick while it is locked"

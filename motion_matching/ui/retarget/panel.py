@@ -11,11 +11,7 @@ from ... import app
 from ...app.property_access import armature_of, settings_of
 from ..base import panel_base as base
 from ..properties import MotionMatchingSettings
-from .properties import (
-    MotionMatchingBonePair,
-    MotionMatchingRetarget,
-    MotionMatchingRetargetResult,
-)
+from .properties import MotionMatchingBonePair, MotionMatchingRetarget, MotionMatchingRetargetResult
 
 _MOST_NOTES = 3
 _MOST_ROWS = 6  # of results; more are scrolled through
