@@ -11,7 +11,7 @@ from typing import Any
 
 import bpy
 
-from .base.panel_base import draw_icon, draw_right
+from .base.panel_base import draw_aligned, draw_icon
 
 NAME = "Motion Matching Live"
 _VIEW = "3D View"
@@ -19,50 +19,35 @@ SHORTCUT = "M", "PRESS"  # of Start, with Ctrl and Alt
 _SPACE: Any = {"space_type": "EMPTY", "region_type": "WINDOW"}
 
 
-def get_keymap(name: str) -> Any:
-    """Return a keymap as the user has it; None if there is none.
+def get_keymap(name: str, operator: str = "") -> Any:
+    """Return a keymap as the user has it, or else the extension's; None if there is none.
 
-    Without a window, Blender makes no keymaps of the user, and the extensions' count.
+    With an `operator`, one that has it comes first: without a window, Blender makes no keymaps of
+    the user, or does not merge the extension's into them.
     """
-    configs = bpy.context.window_manager.keyconfigs
-    found = configs.user.keymaps.get(name) if configs.user else None
-    if found is not None or configs.addon is None:
-        return found
-    return configs.addon.keymaps.get(name)
+    configs: Any = bpy.context.window_manager.keyconfigs
+    found = [config.keymaps.get(name) for config in (configs.user, configs.addon) if config]
+    keymaps = [keymap for keymap in found if keymap is not None]
+    having = (k for k in keymaps if operator and k.keymap_items.find_from_operator(operator))
+    return next(having, next(iter(keymaps), None))
 
 
 def iterate_items(operator: str) -> Iterator[Any]:
     """Yield the items for live sessions, in the order in which they were made."""
-    keymap = get_keymap(NAME)
-    items = keymap.keymap_items if keymap else ()
-    for item in sorted(items, key=_order):
-        # just after enabling the extension, an item of the user has none yet
-        if item.idname == operator and item.properties:
-            yield item
+    # just after enabling the extension, an item of the user has no properties yet
+    yield from (item for item in _list_items(get_keymap(NAME), operator) if item.properties)
 
 
 def iterate_shortcuts(operator: str) -> Iterator[Any]:
     """Yield the items of an operator in the 3D Viewport, in the order in which they were made."""
-    keymap = _find_view_keymap(operator)
+    yield from _list_items(get_keymap(_VIEW, operator), operator)
+
+
+def _list_items(keymap: Any, operator: str) -> list[Any]:
+    """Return the items of an operator, the user's last, because Blender puts the last one first."""
     items = keymap.keymap_items if keymap else ()
-    yield from sorted((item for item in items if item.idname == operator), key=_order)
-
-
-def _order(item: Any) -> tuple[bool, int]:
-    """Return the sort key of items, the user's last, because Blender puts the last one first."""
-    return item.is_user_defined, item.id
-
-
-def _find_view_keymap(operator: str) -> Any:
-    """Return the keymap of the 3D Viewport with an operator: the user's, or else the extension's.
-
-    Without a window, Blender does not merge the extension's into the user's.
-    """
-    configs: Any = bpy.context.window_manager.keyconfigs
-    found = [config.keymaps.get(_VIEW) for config in (configs.user, configs.addon) if config]
-    keymaps = [keymap for keymap in found if keymap]
-    having = (k for k in keymaps if k.keymap_items.find_from_operator(operator))
-    return next(having, next(iter(keymaps), None))
+    own = (item for item in items if item.idname == operator)
+    return sorted(own, key=lambda item: (item.is_user_defined, item.id))
 
 
 def add_key(operator: str, action: str) -> None:
@@ -73,7 +58,7 @@ def add_key(operator: str, action: str) -> None:
 
 def add_shortcut(operator: str) -> None:
     """Add an item without a key to the user's keymap of the 3D Viewport."""
-    if (keymap := _find_view_keymap(operator)) is not None:
+    if (keymap := get_keymap(_VIEW, operator)) is not None:
         keymap.keymap_items.new(operator, "NONE", "PRESS")
 
 
@@ -82,7 +67,7 @@ def restore_keys(operator: str) -> None:
     configs: Any = bpy.context.window_manager.keyconfigs
     if configs.user and (keymap := configs.user.keymaps.get(NAME)):
         keymap.restore_to_default()
-    if (view := _find_view_keymap(operator)) is None:
+    if (view := get_keymap(_VIEW, operator)) is None:
         return
     for item in list(iterate_shortcuts(operator)):
         if item.is_user_defined:
@@ -139,7 +124,7 @@ def draw_label(layout: bpy.types.UILayout, label: str) -> bpy.types.UILayout:
     """Draw a label aligned with the labels of settings, and return the row beside it."""
     split = layout.split(factor=0.4)
     split.use_property_split = False
-    draw_right(split, label)
+    draw_aligned(split, label)
     return split.row(align=True)
 
 

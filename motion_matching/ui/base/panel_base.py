@@ -199,13 +199,13 @@ def draw_table(layout: bpy.types.UILayout, rows: Iterable[Sequence[str]], factor
         row.label(text=label)
         cells = row.grid_flow(columns=len(values), row_major=True, even_columns=True)
         for value in values:
-            draw_right(cells, value)
+            draw_aligned(cells, value)
 
 
-def draw_right(layout: bpy.types.UILayout, text: str) -> None:
-    """Draw a text at the right edge."""
+def draw_aligned(layout: bpy.types.UILayout, text: str, alignment: Any = "RIGHT") -> None:
+    """Draw a text at the right edge, or elsewhere: "LEFT" or "CENTER"."""
     row = layout.row()
-    row.alignment = "RIGHT"
+    row.alignment = alignment
     row.label(text=text)
 
 

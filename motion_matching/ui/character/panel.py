@@ -113,4 +113,4 @@ def draw_roles(layout: bpy.types.UILayout, obj: bpy.types.Object, roles: Iterabl
             row = layout.row()
             row.active = False
             row.scale_y = 0.6
-            base.draw_right(row, found[role])
+            base.draw_aligned(row, found[role])

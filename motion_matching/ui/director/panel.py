@@ -28,7 +28,7 @@ class MOTION_MATCHING_UL_marks(base.List, bpy.types.UIList):
         row = split.row(align=True)
         row.prop(item, "name", text="", emboss=False)
         if text := app.marks.marks.describe(item):
-            base.draw_right(row, text)
+            base.draw_aligned(row, text)
         outcome: Any = _OUTCOMES[app.marks.outcomes.get_outcome(item)]
         row.label(text="", icon=outcome)
 
@@ -121,9 +121,7 @@ def _draw_flipping(layout: bpy.types.UILayout, obj: bpy.types.Object) -> None:
         return
     row = layout.row(align=True)
     base.draw_icon(row, "motion_matching.flip_take", "TRIA_LEFT", backward=True)
-    label = row.row()
-    label.alignment = "CENTER"
-    label.label(text=app.direct.flipping.describe(active.action))
+    base.draw_aligned(row, app.direct.flipping.describe(active.action), "CENTER")
     row.operator("motion_matching.flip_take", text="", icon="TRIA_RIGHT")
 
 
@@ -211,10 +209,8 @@ class MOTION_MATCHING_PT_jumps(_DirectorPanel, bpy.types.Panel):
         jump = app.direct.jumps.choose_jump(jumps, bpy.context.scene.frame_current)
         row = layout.row(align=True)
         base.draw_icon(row, "motion_matching.go_to_jump", "PREV_KEYFRAME", backward=True)
-        label = row.row()
-        label.alignment = "CENTER"
-        place = f"{jumps.index(jump) + 1} of {len(jumps)}, at {jump.frame}" if jump else ""
-        label.label(text=place or "No Jump")
+        place = f"{jumps.index(jump) + 1} of {len(jumps)}, at {jump.frame}" if jump else "No Jump"
+        base.draw_aligned(row, place, "CENTER")
         row.operator("motion_matching.go_to_jump", text="", icon="NEXT_KEYFRAME")
         if jump:
             base.draw_table(layout, jump.list_facts(), 0.2)

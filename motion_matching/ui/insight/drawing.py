@@ -41,18 +41,17 @@ class InsightCache:
     """The last drawing, with the values it was built from."""
 
     def __init__(self) -> None:
-        self.batches: dict[str, tuple[Any, Any]] = {}  # by what they show
-        self.map_positions: dict[str, tuple[Any, Any]] = {}  # by the kind of map
+        self.built: dict[str, tuple[Any, Any]] = {}  # batches and positions by what they show
         # the map of states, the axes along which it was seen, and positions
         self.turned: tuple[Any, np.ndarray, np.ndarray] | None = None
 
 
-def _get_batch(name: str, content: Any, build: Callable[[Any], Any]) -> Any:
-    """Return the batch of that name, built again if its content is another than before."""
-    batches = runtime.get_cache(InsightCache).batches
-    if name not in batches or batches[name][0] is not content:
-        batches[name] = content, build(content)
-    return batches[name][1]
+def _get_built(name: str, content: Any, build: Builder) -> Any:
+    """Return what has that name, built again if its content is another than before."""
+    built = runtime.get_cache(InsightCache).built
+    if name not in built or built[name][0] is not content:
+        built[name] = content, build(content)
+    return built[name][1]
 
 
 # In the scene
@@ -64,7 +63,7 @@ def _draw_scene() -> None:
         return
     for name, strands, matrix, build in _place_strands(obj):
         with drawing.push_matrix(matrix):
-            drawing.draw_lines([(_get_batch(name, strands, build), _STRAND)])
+            drawing.draw_lines([(_get_built(name, strands, build), _STRAND)])
     inspector = runtime.inspector if settings_of(obj).insight.show_features else None
     is_own = inspector is not None and inspector.armature.uid == obj.session_uid
     if is_own and inspector.inspected and runtime.trail is None:
@@ -130,8 +129,8 @@ def build_strand_segments(strands: Any) -> tuple[np.ndarray, np.ndarray]:
 
 def _draw_features(inspector: app.insight.inspector.Inspector) -> None:
     """Draw the inspected frame: its pose, over it the goal, and on top the features."""
-    goal = _get_batch("goal", inspector.goal_strokes, _build_goal_batches)
-    strokes = _get_batch("features", inspector.strokes, _build_feature_batches)
+    goal = _get_built("goal", inspector.goal_strokes, _build_goal_batches)
+    strokes = _get_built("features", inspector.strokes, _build_feature_batches)
     with drawing.push_matrix(_compute_matrix(*inspector.inspected.position)):
         drawing.draw_lines([*strokes[:1], *goal, *strokes[1:]])
 
@@ -178,7 +177,7 @@ def _draw_map(obj: bpy.types.Object, mapped: app.insight.data_insight.MappedPose
     with drawing.draw_in_corner(_MAP):
         gpu.matrix.scale_uniform(_MAP)
         shown, name = mapped.colours[insight.map_colours], f"map by {insight.map_colours}"
-        dots = _get_batch(name, positions, lambda _: _build_dots(positions, shown))
+        dots = _get_built(name, positions, lambda _: _build_dots(positions, shown))
         drawing.draw_boxes(dots)
         if len(around):
             rgba = fade_by_share(colors.get_color("desired", "dark"), len(around))
@@ -203,14 +202,15 @@ def get_marked_frames(
 
 def get_map_positions(mapped: app.insight.data_insight.MappedPoses, kind: str) -> np.ndarray:
     """Return the positions (N, 2) of all frames on a map from 0 to 1, computed once."""
-    cached = runtime.get_cache(InsightCache).map_positions
-    if kind not in cached or cached[kind][0] is not mapped:
+
+    def place(mapped: app.insight.data_insight.MappedPoses) -> np.ndarray:
         positions = getattr(mapped.poses, kind)
         low, high = positions.min(axis=0), positions.max(axis=0)
         size = max(float((high - low).max()), 1e-9)
-        placed = 0.05 + 0.9 * (0.5 + (positions - 0.5 * (low + high)) / size)
-        cached[kind] = mapped, placed.astype(np.float32)
-    return cached[kind][1]
+        return (0.05 + 0.9 * (0.5 + (positions - 0.5 * (low + high)) / size)).astype(np.float32)
+
+    positions: np.ndarray = _get_built(kind, mapped, place)
+    return positions
 
 
 def turn_states(mapped: app.insight.data_insight.MappedPoses, axes: np.ndarray) -> np.ndarray:

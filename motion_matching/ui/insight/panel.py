@@ -235,7 +235,7 @@ def _draw_candidates(layout: UILayout, inspector: Inspector, inspection: FrameIn
         if weighed is here:
             row = lines.row()
             row.label(text="Playing On", icon=icon)
-            base.draw_right(row, figure)
+            base.draw_aligned(row, figure)
             _draw_buttons(row, inspector, weighed.frame, is_candidate=False)
         else:
             _draw_listed(lines, inspector, weighed.frame, icon, figure, is_candidate=True)
@@ -273,7 +273,7 @@ def _draw_listed(
     """Draw a frame of a list: its number, a figure and its buttons, and its source below."""
     row, (number, clip) = lines.row(), format_frame(inspector, frame)
     row.label(text=number, icon=icon)
-    base.draw_right(row, figure)
+    base.draw_aligned(row, figure)
     _draw_buttons(row, inspector, frame, is_candidate=is_candidate)
     lines.label(text=clip, icon="BLANK1")
 

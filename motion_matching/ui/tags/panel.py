@@ -28,9 +28,7 @@ class MOTION_MATCHING_UL_tags(base.List, bpy.types.UIList):
             row.prop(item, "label", text="", emboss=False, icon=symbol)
         else:
             row.label(text=label, icon=symbol)
-        tail = row.row()
-        tail.alignment = "RIGHT"
-        tail.label(text=f"{item.frame_start}-{item.frame_end}")
+        base.draw_aligned(row, f"{item.frame_start}-{item.frame_end}")
 
 
 class MOTION_MATCHING_PT_tags(base.StateHeader, base.SourcePanel, bpy.types.Panel):
