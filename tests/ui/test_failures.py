@@ -164,8 +164,9 @@ def test_cancelling_leaves_nothing_behind(monkeypatch):
     cancel_at("Reading", load_or_build_steps(obj), 1)
     assert read_state() == before
     assert not list(get_library().folder.glob("*.npz"))
-    options = SimpleNamespace(script="random", gait="walk", seconds=60.0, seed=1, tags="")
-    jobs = [(obj, takes_operators.make_plan(options, "script", 1))]
+    asked = {"script": "random", "gait": "walk", "seconds": 60.0, "seed": 1, "tags": ""}
+    options = SimpleNamespace(along="script", **asked)
+    jobs = [(obj, takes_operators.make_plan(options, 1))]
     cancel_at("Performing", baking.bake_steps(jobs), 2)
     after = read_state()
     assert {k: v for k, v in after.items() if k != "keys"} == {

@@ -59,7 +59,7 @@ Builds the database if needed"""
     return f"Measured: {format_count(len(report.to_capture), 'thing')} to capture next"
 
 
-class MOTION_MATCHING_OT_save_pictures(base.SteppedOperator, bpy.types.Operator):
+class MOTION_MATCHING_OT_save_pictures(base.BrowsingOperator, bpy.types.Operator):
     """Save strands, coverage, histograms, maps of poses and the price of jumps as one SVG \
 picture, for browsers and drawing programs"""
 
@@ -71,11 +71,9 @@ picture, for browsers and drawing programs"""
     filter_glob: str = text("*.svg", "", "", options={"HIDDEN"})
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event | None) -> set[Any]:
-        self._is_browsing = True  # the file browser comes back to `execute`
         name = bpy.path.clean_name(get_active_armature(context).name)
         self.filepath = self.filepath or f"{name}_data.svg"
-        context.window_manager.fileselect_add(self)
-        return {"RUNNING_MODAL"}
+        return super().invoke(context, event)
 
     def check(self, context: bpy.types.Context) -> bool:
         """Add the file's ending: the file browser marks existing names in red."""
@@ -83,11 +81,6 @@ picture, for browsers and drawing programs"""
         if os.path.basename(typed):
             self.filepath = bpy.path.ensure_ext(typed, ".svg")
         return self.filepath != typed
-
-    def execute(self, context: bpy.types.Context) -> set[Any]:
-        if getattr(self, "_is_browsing", False):
-            return super().invoke(context, None)
-        return super().execute(context)
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         path = _resolve_picture_path(self.filepath)

@@ -48,6 +48,7 @@ class _BakeOperator(Script, base.SteppedOperator):
     """Base class of operators that bake performances of the active armature, and maybe others."""
 
     requires = (*base.IDLE, base.has_active_armature, can_bake)
+    along = "script"  # what leads the active character
 
     frame_start: int = integer(
         1,
@@ -61,10 +62,6 @@ class _BakeOperator(Script, base.SteppedOperator):
         "Bake a take of each selected character, each with its own settings",
         options={"SKIP_SAVE"},
     )
-
-    def get_along(self) -> str:
-        """Return what leads the active character; 'script' if nothing does."""
-        raise NotImplementedError
 
     def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> set[Any]:
         """Bake what the panel Takes shows, where a button does not say otherwise."""
@@ -83,11 +80,11 @@ class _BakeOperator(Script, base.SteppedOperator):
         start = context.scene.frame_start
         given = self.frame_start if self.properties.is_property_set("frame_start") else start
         active, *others = get_selected_armatures(context)
-        jobs = [(active, make_plan(self, self.get_along(), given))]
+        jobs = [(active, make_plan(self, given))]
         for obj in others if self.all_selected else ():
             script = settings_of(obj).script
             own = script.frame_start if script.use_frame_start else start
-            jobs.append((obj, make_plan(script, script.along, own)))
+            jobs.append((obj, make_plan(script, own)))
         problems = [find_bake_problem(obj) if self.all_selected else "" for obj, _ in jobs]
         for (obj, _), problem in zip(jobs, problems, strict=True):
             if problem:
@@ -99,17 +96,14 @@ class _BakeOperator(Script, base.SteppedOperator):
         return message
 
 
-def make_plan(script: Any, along: str, frame: int) -> app.takes.baking.BakePlan:
+def make_plan(script: Any, frame: int) -> app.takes.baking.BakePlan:
     """Return what a script, or an operator's options, asks for from a frame on."""
     how = script.gait, script.seconds, script.seed, script.tags
-    return app.takes.baking.BakePlan(along, script.script, *how, frame)
+    return app.takes.baking.BakePlan(script.along, script.script, *how, frame)
 
 
 class MOTION_MATCHING_OT_bake_script(_BakeOperator, bpy.types.Operator):
     """Perform a script, and bake it into a new action. Builds the database if needed"""
-
-    def get_along(self) -> str:
-        return "script"
 
 
 class MOTION_MATCHING_OT_bake_along(_BakeOperator, bpy.types.Operator):
@@ -117,9 +111,6 @@ class MOTION_MATCHING_OT_bake_along(_BakeOperator, bpy.types.Operator):
 new action without going live"""
 
     along: str = choice("curve", "Along", "What leads the character", ALONGS[1:])
-
-    def get_along(self) -> str:
-        return self.along
 
     def list_shown_options(self, shown: Any) -> list[str]:
         names = super().list_shown_options(shown)

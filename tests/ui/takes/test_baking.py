@@ -218,7 +218,7 @@ def test_characters_that_cannot_are_named_and_the_others_are_done(obj):
     roots.root, roots.root_bone = "BONE", "Hips"  # which cannot carry the body that it is part of
     script = obj.motion_matching.script
     script.seconds = 2.0
-    plans = [(one, operators.make_plan(script, "script", 1)) for one in (other, obj)]
+    plans = [(one, operators.make_plan(script, 1)) for one in (other, obj)]
     message, refused = run_steps(baking.bake_steps(plans))
     assert message.startswith("Baked 'Figure Eight Walk'")
     assert len(refused) == 1
@@ -239,7 +239,7 @@ def test_nothing_is_baked_before_all_are_performed(obj):
     ops.add_actions()
     script = obj.motion_matching.script
     script.seconds = 2.0
-    plans = [(one, operators.make_plan(script, "script", 1)) for one in (obj, other)]
+    plans = [(one, operators.make_plan(script, 1)) for one in (obj, other)]
     before = read_state()
     steps = baking.bake_steps(plans)
     shown = []
