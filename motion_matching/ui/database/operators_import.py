@@ -70,8 +70,8 @@ class CharacterOption:
     )
 
 
-def get_chosen_paths(operator: FilesOption, endings: tuple[str, ...]) -> list[Path]:
-    """Return an operator's files, or its folder. SettingsError if none, or of another kind."""
+def find_chosen_files(operator: FilesOption, endings: tuple[str, ...]) -> list[Path]:
+    """Return an operator's files, or its folder's. SettingsError if none, or of another kind."""
     folder = Path(operator.directory) if operator.directory else None
     chosen = [folder / file.name for file in operator.files if folder and file.name]
     if not chosen and operator.filepath and os.path.exists(operator.filepath):
@@ -90,7 +90,7 @@ def get_chosen_paths(operator: FilesOption, endings: tuple[str, ...]) -> list[Pa
         if os.path.isfile(path) and path.suffix.lower() not in endings:
             problem = f"{path} is not a {kinds} file"
             raise SettingsError(f"{problem}; choose motion capture of that kind, or a folder.")
-    return chosen
+    return [file for path in chosen for file in find_files(path, endings)]
 
 
 def find_files(path: Path, endings: tuple[str, ...]) -> list[Path]:
@@ -111,12 +111,12 @@ def find_files(path: Path, endings: tuple[str, ...]) -> list[Path]:
 class _FilesOperator(CharacterOption, MirrorOption, base.Operator):
     requires = (*base.IDLE, base.has_armature_if_any)
 
-    def get_paths(self) -> list[Path]:
-        """Return the files and folders to add."""
+    def find_paths(self) -> list[Path]:
+        """Return the files to add."""
         raise NotImplementedError
 
     def run(self, context: bpy.types.Context) -> str:
-        paths = [file for path in self.get_paths() for file in find_files(path, (EXTENSION,))]
+        paths = self.find_paths()
         files, sources = app.sources.source_files, engine.sources.sources
         found = {path: files.choose_character(path, self.character) for path in paths}
         obj = get_active_armature(context) or import_armature(paths, context, found[paths[0]])
@@ -138,8 +138,8 @@ one is created from the first file"""
     filename_ext = EXTENSION
     filter_glob: str = filter_files("*.bvh;*.BVH")
 
-    def get_paths(self) -> list[Path]:
-        return get_chosen_paths(self, (EXTENSION,))
+    def find_paths(self) -> list[Path]:
+        return find_chosen_files(self, (EXTENSION,))
 
 
 class MOTION_MATCHING_OT_add_folder(_FilesOperator, bpy.types.Operator):
@@ -153,11 +153,11 @@ one is created from the first file"""
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 
-    def get_paths(self) -> list[Path]:
+    def find_paths(self) -> list[Path]:
         if not os.path.isdir(self.directory):
             problem = f"The folder '{self.directory}' does not exist"
             raise SettingsError(f"{problem}; choose one that holds {EXTENSION} files.")
-        return [Path(self.directory)]
+        return find_files(Path(self.directory), (EXTENSION,))
 
 
 def import_armature(
@@ -197,8 +197,7 @@ sources. Without a selected armature, the character of an FBX or glTF file is us
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         imports = scene.reading.imports
         endings = (EXTENSION, *imports.ENDINGS)
-        chosen = get_chosen_paths(self, endings)
-        paths = [path for one in chosen for path in find_files(one, endings)]
+        paths = find_chosen_files(self, endings)
         obj, added = get_active_armature(context), 0
         failed: list[str] = []
         notes: list[str] = []

@@ -182,9 +182,8 @@ class MOTION_MATCHING_PT_reading(base.DatabasePanel, bpy.types.Panel):
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
         column = base.split_layout(self.layout)
-        column.prop(settings, "speed")
-        column.prop(settings, "contact_speed")
-        column.prop(settings, "auto_tags")
+        for name in ("speed", "contact_speed", "auto_tags"):
+            column.prop(settings, name)
         column.prop(settings, "up", text="Files Up")
         column.prop(settings, "forward", text="Files Forward")
         scale = "Files Scale" if settings.file_scale else "Files Scale (Automatic)"

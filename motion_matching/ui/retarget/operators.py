@@ -12,14 +12,7 @@ from ...engine.errors import SettingsError
 from ..base import operator_base as base
 from ..base.function_operators import operator, stepped_operator
 from ..base.typed_properties import integer
-from ..database.operators_import import (
-    EXTENSION,
-    CharacterOption,
-    FilesOption,
-    filter_files,
-    find_files,
-    get_chosen_paths,
-)
+from ..database import operators_import as imports
 
 
 def has_retarget_action(context: bpy.types.Context) -> str:
@@ -60,8 +53,8 @@ action, or the one the other selected armature plays. Bones may have any names a
 
 
 class MOTION_MATCHING_OT_retarget_file(  # type: ignore[misc]  # bpy's types of both differ
-    FilesOption,
-    CharacterOption,
+    imports.FilesOption,
+    imports.CharacterOption,
     _RetargetOperator,
     base.BrowsingOperator,
     bpy.types.Operator,
@@ -73,13 +66,12 @@ and rest pose. Nothing else is imported"""
     bl_options = {"REGISTER", "UNDO", "PRESET"}
     requires = (*base.CHARACTER, base.can_assign_action)
 
-    filter_glob: str = filter_files("*.bvh;*.fbx;*.glb;*.gltf;*.vrma")
+    filter_glob: str = imports.filter_files("*.bvh;*.fbx;*.glb;*.gltf;*.vrma")
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         endings = scene.retargeting.files.READABLE
-        chosen = get_chosen_paths(self, endings)
-        paths = [path for one in chosen for path in find_files(one, endings)]
-        imported = [path for path in paths if path.suffix.lower() != EXTENSION]
+        paths = imports.find_chosen_files(self, endings)
+        imported = [path for path in paths if path.suffix.lower() != imports.EXTENSION]
         if imported and (problem := base.in_object_mode(context)):
             raise SettingsError(f"{problem}, as Blender's importer of {imported[0].name} needs it.")
         obj = get_active_armature(context)
