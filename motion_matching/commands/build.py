@@ -40,7 +40,7 @@ from .values import parse_numbers
 _SETTINGS = (
     *("fps", "speed", "mirror", "tempo", "up", "forward", "scale", "keep_frames", "keep_floor"),
 )
-_TARGETS = {"output": (".npz",), "save_tags": (".json",)}
+_TARGETS = {"output": ".npz", "save_tags": ".json"}
 
 
 def run(arguments: argparse.Namespace, out: Output) -> None:

@@ -15,15 +15,12 @@ class _CheckedError(Exception):
     """Ends the trial of a target."""
 
 
-def check_target(path: Path | None, *endings: str) -> None:
+def _check_target(path: Path, ending: str) -> None:
     """Check that a target can be written, without touching it."""
-    if path is None:
-        return
     folder = path.absolute().parent
-    ending = " or ".join(endings)
     if path.is_dir():
         raise SettingsError(f"{path} is a folder; give the name of a {ending} file.")
-    if path.suffix.lower() not in endings:
+    if path.suffix.lower() != ending:
         raise SettingsError(
             f"{path} does not end in {ending}, as the file that is written here must; rename it."
         )
@@ -37,15 +34,16 @@ def check_target(path: Path | None, *endings: str) -> None:
 
 def check_targets(
     arguments: argparse.Namespace,
-    targets: Mapping[str, tuple[str, ...]],
+    targets: Mapping[str, str],
     inputs: Iterable[file_paths.NamedPath],
 ) -> None:
-    """Check the files to write, options by name with the endings they may have.
+    """Check the files to write, options by name with the ending of each.
 
     None may be among the `inputs`, files to read with the option that names each.
     """
-    for name, endings in targets.items():
-        check_target(getattr(arguments, name), *endings)
+    for name, ending in targets.items():
+        if (path := getattr(arguments, name)) is not None:
+            _check_target(path, ending)
     file_paths.check_clashes(inputs, name_paths(arguments, *targets))
 
 

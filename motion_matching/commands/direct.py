@@ -21,7 +21,7 @@ from .loading import check_blender, load_database
 from .output import Output, say_written
 from .values import parse_changes
 
-_TARGETS = {"output": (".blend",), "bvh": (".bvh",), "report": (".json",)}
+_TARGETS = {"output": ".blend", "bvh": ".bvh", "report": ".json"}
 
 
 def run(arguments: argparse.Namespace, out: Output) -> None:

@@ -24,7 +24,7 @@ from .loading import load_database
 from .output import Output, say_written
 from .values import parse_changes, parse_numbers
 
-_TARGETS = {"report": (".json",), "plot": (".svg",)}
+_TARGETS = {"report": ".json", "plot": ".svg"}
 _UMAP = "umap"
 _NEIGHBOURS = 80  # of UMAP, as in the notebook
 

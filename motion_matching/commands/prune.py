@@ -16,7 +16,7 @@ from .loading import load_database
 from .output import Output, say_written
 from .values import parse_changes
 
-_TARGETS = {"output": (".npz",), "save_tags": (".json",), "report": (".json",)}
+_TARGETS = {"output": ".npz", "save_tags": ".json", "report": ".json"}
 
 
 def run(arguments: argparse.Namespace, out: Output) -> None:

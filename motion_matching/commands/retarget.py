@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ..scene.retargeting.transfer import Retargeted
 
 _FORCE = "write it all the same with --force"
-_TARGETS = {"output": (".blend",), "report": (".json",)}
+_TARGETS = {"output": ".blend", "report": ".json"}
 
 
 def run(arguments: argparse.Namespace, out: Output) -> None:

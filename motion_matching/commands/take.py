@@ -28,12 +28,12 @@ from .output import Output, say_written
 from .values import parse_changes
 
 _TARGETS = {
-    "output": (".blend",),
-    "bvh": (".bvh",),
-    "report": (".json",),
-    "save_performance": (".json",),
-    "save_contacts": (".json",),
-    "preview": (".png",),
+    "output": ".blend",
+    "bvh": ".bvh",
+    "report": ".json",
+    "save_performance": ".json",
+    "save_contacts": ".json",
+    "preview": ".png",
 }
 _FILMS = (".mp4", ".mov", ".mkv", ".avi", ".webm", ".gif")
 _LONGEST = 24  # letters of the name of a take beside another

@@ -55,7 +55,7 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
 
 def _check_arguments(arguments: argparse.Namespace) -> None:
     read = [("the training", arguments.database)]
-    check_targets(arguments, {"output": (".npz",)}, read)
+    check_targets(arguments, {"output": ".npz"}, read)
     check_clashes(read, [("the unfinished training", _find_unfinished(arguments.output))])
     published = find_set(arguments)
     if published and published.method != FIELD:
