@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import bpy
+from bpy.types import Context, Object, UILayout
 
 from ... import app
 from ...app.character.characters import get_active_armature
@@ -57,22 +58,22 @@ class ArmaturePanel(Panel):
     """A mixin of panels about the active armature."""
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         obj = get_active_armature(context)
         return obj is not None and cls.is_shown(obj, settings_of(obj))
 
     @classmethod
-    def is_shown(cls, obj: bpy.types.Object, settings: MotionMatchingSettings) -> bool:
+    def is_shown(cls, obj: Object, settings: MotionMatchingSettings) -> bool:
         """Return whether there is something to show of an armature."""
         return True
 
-    def draw(self, context: bpy.types.Context) -> None:
+    def draw(self, context: Context) -> None:
         obj = get_active_armature(context)
         self.layout.operator_context = "INVOKE_DEFAULT"
         self.layout.enabled = runtime.work is None  # the mouse reaches the tab to cancel what runs
         self.draw_settings(obj, settings_of(obj))
 
-    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
+    def draw_settings(self, obj: Object, settings: MotionMatchingSettings) -> None:
         raise NotImplementedError
 
 
@@ -80,12 +81,12 @@ class AdvancedPanel(ArmaturePanel):
     """A mixin of panels that are hidden without *Advanced*, unless they are in use."""
 
     @classmethod
-    def is_shown(cls, obj: bpy.types.Object, settings: MotionMatchingSettings) -> bool:
+    def is_shown(cls, obj: Object, settings: MotionMatchingSettings) -> bool:
         is_wanted = shows_advanced() or cls.is_in_use(obj, settings)
         return is_wanted and super().is_shown(obj, settings)
 
     @classmethod
-    def is_in_use(cls, obj: bpy.types.Object, settings: MotionMatchingSettings) -> bool:
+    def is_in_use(cls, obj: Object, settings: MotionMatchingSettings) -> bool:
         """Return whether a setting was changed, or there are results to show."""
         raise NotImplementedError
 
@@ -93,14 +94,14 @@ class AdvancedPanel(ArmaturePanel):
 class StateHeader(Panel):
     """A mixin of panels of the active armature that show a state in the header, even closed."""
 
-    def draw_header_preset(self, context: bpy.types.Context) -> None:
+    def draw_header_preset(self, context: Context) -> None:
         obj = get_active_armature(context)
         if state := self.get_state(obj, settings_of(obj)):
             row = self.layout.row(align=True)
             row.active = state[0] == "ERROR"
             row.label(text=state[1], icon=state[0])
 
-    def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> State | None:
+    def get_state(self, obj: Object, settings: MotionMatchingSettings) -> State | None:
         raise NotImplementedError
 
 
@@ -109,8 +110,8 @@ class List(_Lists):
 
     def draw_item(
         self,
-        context: bpy.types.Context,
-        layout: bpy.types.UILayout,
+        context: Context,
+        layout: UILayout,
         data: Any,
         item: Any,
         icon: int,
@@ -119,7 +120,7 @@ class List(_Lists):
     ) -> None:
         self.draw_row(layout, item)
 
-    def draw_row(self, layout: bpy.types.UILayout, item: Any) -> None:
+    def draw_row(self, layout: UILayout, item: Any) -> None:
         raise NotImplementedError
 
 
@@ -134,11 +135,11 @@ class SourcePanel(DatabasePanel):
     """A mixin of panels about the active source."""
 
     @classmethod
-    def is_shown(cls, obj: bpy.types.Object, settings: MotionMatchingSettings) -> bool:
+    def is_shown(cls, obj: Object, settings: MotionMatchingSettings) -> bool:
         return has_active(settings.sources, settings.source_index)
 
 
-def split_layout(layout: bpy.types.UILayout) -> bpy.types.UILayout:
+def split_layout(layout: UILayout) -> UILayout:
     """Add a column with labels on the left and values on the right."""
     column = layout.column()
     column.use_property_split = True
@@ -146,7 +147,7 @@ def split_layout(layout: bpy.types.UILayout) -> bpy.types.UILayout:
     return column
 
 
-def add_tall_row(layout: bpy.types.UILayout) -> bpy.types.UILayout:
+def add_tall_row(layout: UILayout) -> UILayout:
     """Add a row for the button of a panel's next step."""
     row = layout.row()
     row.scale_y = 1.4
@@ -159,20 +160,14 @@ def set_options(button: bpy.types.OperatorProperties, **options: Any) -> None:
         setattr(button, name, value)
 
 
-def draw_icon(layout: bpy.types.UILayout, operator: str, icon: Any, **options: Any) -> None:
+def draw_icon(layout: UILayout, operator: str, icon: Any, **options: Any) -> None:
     """Draw a button without a text, which runs its operator with these properties."""
     set_options(layout.operator(operator, text="", icon=icon), **options)
 
 
 def draw_list(
-    layout: bpy.types.UILayout,
-    kind: str,
-    owner: Any,
-    items: str,
-    index: str,
-    rows: int = 5,
-    tip: str = "",
-) -> bpy.types.UILayout:
+    layout: UILayout, kind: str, owner: Any, items: str, index: str, rows: int = 5, tip: str = ""
+) -> UILayout:
     """Draw a list, and return the column beside it for its buttons, such as plus and minus.
 
     `items` may belong to a group of the owner: "marks.objects". `tip` is the property of its items
@@ -184,13 +179,13 @@ def draw_list(
     return row.column(align=True)
 
 
-def draw_move_buttons(side: bpy.types.UILayout, operator: str) -> None:
+def draw_move_buttons(side: UILayout, operator: str) -> None:
     """Draw the arrows that move the active item, in the column beside a list."""
     for direction in ("UP", "DOWN"):
         draw_icon(side, operator, f"TRIA_{direction}", direction=direction)
 
 
-def draw_table(layout: bpy.types.UILayout, rows: Iterable[Sequence[str]], factor: float) -> None:
+def draw_table(layout: UILayout, rows: Iterable[Sequence[str]], factor: float) -> None:
     """Draw rows of a label, which takes a `factor` of the width, and values on its right."""
     table = layout.column(align=True)
     table.scale_y = 0.8
@@ -202,14 +197,14 @@ def draw_table(layout: bpy.types.UILayout, rows: Iterable[Sequence[str]], factor
             draw_aligned(cells, value)
 
 
-def draw_aligned(layout: bpy.types.UILayout, text: str, alignment: Any = "RIGHT") -> None:
+def draw_aligned(layout: UILayout, text: str, alignment: Any = "RIGHT") -> None:
     """Draw a text at the right edge, or elsewhere: "LEFT" or "CENTER"."""
     row = layout.row()
     row.alignment = alignment
     row.label(text=text)
 
 
-def draw_small_lines(layout: bpy.types.UILayout, lines: Iterable[str], icon: Any = "NONE") -> None:
+def draw_small_lines(layout: UILayout, lines: Iterable[str], icon: Any = "NONE") -> None:
     """Draw lines of figures, close together; the first one has the icon."""
     column = layout.column(align=True)
     column.scale_y = 0.8
@@ -218,9 +213,7 @@ def draw_small_lines(layout: bpy.types.UILayout, lines: Iterable[str], icon: Any
         icon = "BLANK1" if icon != "NONE" else icon
 
 
-def draw_wrapped_text(
-    layout: bpy.types.UILayout, text: str, icon: Any, reserved: float = 60.0
-) -> None:
+def draw_wrapped_text(layout: UILayout, text: str, icon: Any, reserved: float = 60.0) -> None:
     """Draw a sentence in as many lines as the width of the panel less `reserved` pixels needs."""
     scale = bpy.context.preferences.system.ui_scale or 1.0  # zero without a window
     width = bpy.context.region.width / scale
@@ -234,14 +227,14 @@ def _wrap_lines(text: str, letters: int) -> list[str]:
     return textwrap.wrap(text, letters - 1, **options) or [""]
 
 
-def draw_progress(layout: bpy.types.UILayout) -> None:
+def draw_progress(layout: UILayout) -> None:
     """Draw the progress of the running work."""
     text, part = runtime.progress or ("", 0.0)
     layout.progress(factor=part, text=text)
 
 
 def draw_work_button(
-    layout: bpy.types.UILayout, operator: str, options: Mapping[str, Any] | None = None, **look: Any
+    layout: UILayout, operator: str, options: Mapping[str, Any] | None = None, **look: Any
 ) -> None:
     """Draw the button of an operator that takes its time: its progress while it is running."""
     work = runtime.work if runtime.progress else None
@@ -251,7 +244,7 @@ def draw_work_button(
         set_options(layout.operator(operator, **look), **(options or {}))
 
 
-def draw_button(layout: bpy.types.UILayout, button: Button) -> None:
+def draw_button(layout: UILayout, button: Button) -> None:
     """Draw a button of a warning or of the strip."""
     if button.operator.startswith("MOTION_MATCHING_MT_"):
         layout.menu(button.operator, text=button.label, icon=button.icon)
@@ -260,7 +253,7 @@ def draw_button(layout: bpy.types.UILayout, button: Button) -> None:
     set_options(drawn, **dict(button.properties))
 
 
-def draw_warning(layout: bpy.types.UILayout, item: WarningItem) -> None:
+def draw_warning(layout: UILayout, item: WarningItem) -> None:
     """Draw a warning with a button for each thing that can be done about it, and to dismiss it."""
     box = layout.box()
     row = box.row(align=True)
@@ -276,9 +269,7 @@ def draw_warning(layout: bpy.types.UILayout, item: WarningItem) -> None:
 ALL_WARNINGS = "all"  # the place of the strip's list
 
 
-def draw_folded_warnings(
-    layout: bpy.types.UILayout, items: Sequence[WarningItem], place: str
-) -> None:
+def draw_folded_warnings(layout: UILayout, items: Sequence[WarningItem], place: str) -> None:
     """Draw a line with the number of warnings, which unfolds into their list."""
     is_open = place in runtime.unfolded
     row = layout.row(align=True)
@@ -296,7 +287,7 @@ def draw_folded_warnings(
         draw_warning(layout, item)
 
 
-def draw_warnings(layout: bpy.types.UILayout, obj: bpy.types.Object, area: Area) -> None:
+def draw_warnings(layout: UILayout, obj: Object, area: Area) -> None:
     """Draw the warnings that belong to a panel, unless the list of all shows them already."""
     if ALL_WARNINGS in runtime.unfolded:
         return
@@ -304,7 +295,7 @@ def draw_warnings(layout: bpy.types.UILayout, obj: bpy.types.Object, area: Area)
         draw_folded_warnings(layout, items, area)
 
 
-def draw_preset_row(layout: bpy.types.UILayout, kind: str, preset: str) -> None:
+def draw_preset_row(layout: UILayout, kind: str, preset: str) -> None:
     """Draw a preset menu, with a button to add and one to remove, as Blender does."""
     row = layout.row(align=True)
     title = bpy.path.display_name(preset, title_case=True) if preset else "Presets"

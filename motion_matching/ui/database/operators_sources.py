@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import bpy
+from bpy.types import Action, Context, Object
 
 from ... import app, scene
 from ...app.character.characters import (
@@ -34,7 +35,7 @@ _WHICH = (
 )
 
 
-def add_source(obj: bpy.types.Object, name: str, **values: Any) -> MotionMatchingSource:
+def add_source(obj: Object, name: str, **values: Any) -> MotionMatchingSource:
     """Add a source, and make it active. The first one brings the default features."""
     settings = settings_of(obj)
     # a library override cannot change a group that was never read, which Blender does not store
@@ -50,10 +51,7 @@ def add_source(obj: bpy.types.Object, name: str, **values: Any) -> MotionMatchin
 
 
 def add_action_sources(
-    obj: bpy.types.Object,
-    actions: Iterable[bpy.types.Action],
-    mirror: bool,
-    performer: bpy.types.Object | None = None,
+    obj: Object, actions: Iterable[Action], mirror: bool, performer: Object | None = None
 ) -> int:
     """Add the actions (of another `performer`) that are not sources yet, and return how many."""
     present = {source.action for source in settings_of(obj).sources}
@@ -74,7 +72,7 @@ def describe_added(count: int, noun: str) -> str:
     return f"Added {format_count(count, noun)}"
 
 
-def select_only(obj: bpy.types.Object, context: bpy.types.Context) -> None:
+def select_only(obj: Object, context: Context) -> None:
     """Make an object the active and only selected one."""
     for other in context.selected_objects:
         other.select_set(False)
@@ -95,17 +93,17 @@ class MirrorOption:
 # Requirements
 
 
-def has_actions(context: bpy.types.Context) -> str:
+def has_actions(context: Context) -> str:
     message = n_("There is no action in this file: create or append one, or add files")
     return "" if bpy.data.actions else message
 
 
-def has_listed_sources(context: bpy.types.Context) -> str:
+def has_listed_sources(context: Context) -> str:
     message = n_("The list of sources is empty: add actions or files first")
     return "" if get_active_settings(context).sources else message
 
 
-def has_shown_sources(context: bpy.types.Context) -> str:
+def has_shown_sources(context: Context) -> str:
     found = find_shown_indices(get_active_settings(context))
     return "" if found else n_("No source is found: search for something else, or clear the search")
 
@@ -120,9 +118,9 @@ class MOTION_MATCHING_OT_add_actions(MirrorOption, Operator, bpy.types.Operator)
 
     which: str = choice("ALL", "Actions", "Actions to add", _WHICH)
 
-    def run(self, context: bpy.types.Context) -> str:
+    def run(self, context: Context) -> str:
         obj = get_active_armature(context)
-        others: list[bpy.types.Object] = []
+        others: list[Object] = []
         if self.which == "OTHERS":
             return describe_added(self._add_of_others(context, obj), "action")
         if self.which == "ACTIVE":
@@ -138,7 +136,7 @@ class MOTION_MATCHING_OT_add_actions(MirrorOption, Operator, bpy.types.Operator)
         added = describe_added(add_action_sources(obj, chosen, self.mirror), "action")
         return added + (f", not {_describe_others(others)}" if others else "")
 
-    def _add_of_others(self, context: bpy.types.Context, obj: bpy.types.Object) -> int:
+    def _add_of_others(self, context: Context, obj: Object) -> int:
         """Add the actions of the other selected armatures, and return how many."""
         others = [one for one in get_selected_armatures(context) if one != obj]
         found = {other: _find_own_actions(other)[0] for other in others}
@@ -152,9 +150,7 @@ class MOTION_MATCHING_OT_add_actions(MirrorOption, Operator, bpy.types.Operator)
         )
 
 
-def _find_own_actions(
-    obj: bpy.types.Object,
-) -> tuple[list[bpy.types.Action], list[bpy.types.Object]]:
+def _find_own_actions(obj: Object) -> tuple[list[Action], list[Object]]:
     """Return the actions that fit and are no takes, and the armatures that left out ones are of."""
     takes = {take.action for take in settings_of(obj).takes}
     fitting = [
@@ -165,7 +161,7 @@ def _find_own_actions(
     return own, [owner for owner in owners if owner]
 
 
-def _describe_others(others: list[bpy.types.Object]) -> str:
+def _describe_others(others: list[Object]) -> str:
     names = ", ".join(f"'{name}'" for name in dict.fromkeys(other.name for other in others))
     return f"{format_count(len(others), 'action')} of {names}, which has another rest pose"
 
@@ -177,7 +173,7 @@ class MOTION_MATCHING_OT_remove_source(Operator, bpy.types.Operator):
 
     all: bool = switch(False, "All", "Remove all sources from the list", options={"SKIP_SAVE"})
 
-    def run(self, context: bpy.types.Context) -> None:
+    def run(self, context: Context) -> None:
         settings = get_active_settings(context)
         if self.all:
             settings.sources.clear()  # in a library override, those of the linked file stay
@@ -313,14 +309,14 @@ class MOTION_MATCHING_OT_edit_sources(Operator, bpy.types.Operator):
 
     edit: str = choice("on", "Edit", "What is changed", EDIT_ITEMS)
 
-    def run(self, context: bpy.types.Context) -> str:
+    def run(self, context: Context) -> str:
         settings = get_active_settings(context)
         indices = find_shown_indices(settings)
         change_sources(settings, self.edit, indices)
         return f"{EDITS[self.edit][0]}: {format_count(len(indices), 'source')}"
 
 
-def has_file_sources(context: bpy.types.Context) -> str:
+def has_file_sources(context: Context) -> str:
     sources = get_active_settings(context).sources
     is_there = any(source.kind == "FILE" for source in sources)
     return "" if is_there else n_("There is no file among the sources, and only files have axes")
@@ -336,7 +332,7 @@ on"""
     up: str = choice("Y", "Up", "Axis of the files that points up", AXES)
     forward: str = choice("Z", "Forward", "Axis of the files that points forward", AXES)
 
-    def run(self, context: bpy.types.Context) -> str:
+    def run(self, context: Context) -> str:
         axes = app.sources.source_list.use_axes(get_active_armature(context), self.up, self.forward)
         return f"Files are now read with {axes}; build the database again"
 
@@ -347,7 +343,7 @@ class MOTION_MATCHING_OT_remove_sources(Operator, bpy.types.Operator):
     bl_label = "Remove Shown Sources"
     requires = (*CHARACTER, has_listed_sources, has_shown_sources)
 
-    def run(self, context: bpy.types.Context) -> None:
+    def run(self, context: Context) -> None:
         settings, refused = get_active_settings(context), ""
         for index in reversed(find_shown_indices(settings)):
             try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import bpy
+from bpy.types import Context, Object, UILayout
 
 from ... import app
 from ...app.property_access import get_active, is_changed
@@ -25,7 +26,7 @@ _HINTS = {"elsewhere": _ELSEWHERE, "stale": "Sources or settings have changed: b
 class MOTION_MATCHING_UL_sources(base.List, bpy.types.UIList):
     """Motion to build the database from"""
 
-    def draw_row(self, layout: bpy.types.UILayout, item: MotionMatchingSource) -> None:
+    def draw_row(self, layout: UILayout, item: MotionMatchingSource) -> None:
         """Draw whether and by which name a source is used; *Source* below shows the rest."""
         row = layout.row(align=True)
         row.prop(item, "enabled", text="")
@@ -33,11 +34,11 @@ class MOTION_MATCHING_UL_sources(base.List, bpy.types.UIList):
         name.active = item.enabled
         name.label(text=item.whole_name, icon=_choose_icon(item))
 
-    def draw_filter(self, context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
+    def draw_filter(self, context: Context, layout: UILayout) -> None:
         """Draw nothing: the search stands above the list."""
 
     def filter_items(
-        self, context: bpy.types.Context, data: MotionMatchingSettings, property: str
+        self, context: Context, data: MotionMatchingSettings, property: str
     ) -> tuple[list[int], list[int]]:
         if not data.search:
             return [], []
@@ -71,7 +72,7 @@ def _describe_findings(source: MotionMatchingSource) -> str:
     return finding.reason or f"'{finding.label}' {kind.one}"
 
 
-def _draw_ground(layout: bpy.types.UILayout, source: MotionMatchingSource) -> None:
+def _draw_ground(layout: UILayout, source: MotionMatchingSource) -> None:
     layout.active = not source.keep_floor
     layout.prop(source, "ground")
     if source.ground == "OBJECT":
@@ -81,7 +82,7 @@ def _draw_ground(layout: bpy.types.UILayout, source: MotionMatchingSource) -> No
 class MOTION_MATCHING_UL_databases(base.List, bpy.types.UIList):
     """Databases that have names"""
 
-    def draw_row(self, layout: bpy.types.UILayout, item: MotionMatchingDatabase) -> None:
+    def draw_row(self, layout: UILayout, item: MotionMatchingDatabase) -> None:
         layout.prop(item, "whole_name", text="", emboss=False, icon="ASSET_MANAGER")
 
 
@@ -91,10 +92,10 @@ class MOTION_MATCHING_PT_database(base.StateHeader, base.ArmaturePanel, bpy.type
     bl_label = "Motion"
     bl_order = 1
 
-    def get_state(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> base.State:
+    def get_state(self, obj: Object, settings: MotionMatchingSettings) -> base.State:
         return app.strip.state.get_database_state(obj)
 
-    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
+    def draw_settings(self, obj: Object, settings: MotionMatchingSettings) -> None:
         layout = self.layout
         if settings.sources:
             layout.prop(settings, "search", text="", icon="VIEWZOOM", placeholder="Search")
@@ -113,7 +114,7 @@ class MOTION_MATCHING_PT_database(base.StateHeader, base.ArmaturePanel, bpy.type
         base.draw_warnings(layout, obj, "database")
 
 
-def _draw_summary(layout: bpy.types.UILayout, status: app.database.status.Status) -> None:
+def _draw_summary(layout: UILayout, status: app.database.status.Status) -> None:
     hint = f"{status.stale_reason}. Build again" if status.stale_reason else ""
     if hint := hint or _HINTS.get(status.kind, ""):
         base.draw_wrapped_text(layout, hint, "INFO")
@@ -131,13 +132,11 @@ def _draw_summary(layout: bpy.types.UILayout, status: app.database.status.Status
 class MOTION_MATCHING_PT_databases(base.StateHeader, base.DatabasePanel, bpy.types.Panel):
     """Named databases, each built from its own choice of sources"""
 
-    def get_state(
-        self, obj: bpy.types.Object, settings: MotionMatchingSettings
-    ) -> base.State | None:
+    def get_state(self, obj: Object, settings: MotionMatchingSettings) -> base.State | None:
         shown = get_active(settings.databases, settings.database_index)
         return ("NONE", shown.label) if shown else None
 
-    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
+    def draw_settings(self, obj: Object, settings: MotionMatchingSettings) -> None:
         names = "MOTION_MATCHING_UL_databases", settings, "databases", "database_index"
         side = base.draw_list(self.layout, *names, rows=3, tip="tip")
         side.operator("motion_matching.add_database", text="", icon="ADD")
@@ -147,13 +146,11 @@ class MOTION_MATCHING_PT_databases(base.StateHeader, base.DatabasePanel, bpy.typ
 class MOTION_MATCHING_PT_source(base.StateHeader, base.SourcePanel, bpy.types.Panel):
     """How to use the active source"""
 
-    def get_state(
-        self, obj: bpy.types.Object, settings: MotionMatchingSettings
-    ) -> base.State | None:
+    def get_state(self, obj: Object, settings: MotionMatchingSettings) -> base.State | None:
         gait = settings.sources[settings.source_index].gait
         return None if gait == "none" else ("NONE", gait.title())
 
-    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
+    def draw_settings(self, obj: Object, settings: MotionMatchingSettings) -> None:
         source = settings.sources[settings.source_index]
         preview_drawing.draw_button(self.layout, source)
         if told := _describe_findings(source):
@@ -180,7 +177,7 @@ class MOTION_MATCHING_PT_source(base.StateHeader, base.SourcePanel, bpy.types.Pa
 class MOTION_MATCHING_PT_reading(base.DatabasePanel, bpy.types.Panel):
     """How to read sources"""
 
-    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
+    def draw_settings(self, obj: Object, settings: MotionMatchingSettings) -> None:
         column = base.split_layout(self.layout)
         for name in ("speed", "contact_speed", "auto_tags"):
             column.prop(settings, name)
@@ -197,22 +194,20 @@ class MOTION_MATCHING_PT_simulation_bone(
     """How to find the path of the character over the ground"""
 
     @classmethod
-    def is_in_use(cls, obj: bpy.types.Object, settings: MotionMatchingSettings) -> bool:
+    def is_in_use(cls, obj: Object, settings: MotionMatchingSettings) -> bool:
         source = get_active(settings.sources, settings.source_index)
         names = MotionMatchingSimulationBone.__annotations__
         is_by_hand = source is not None and source.use_path
         return settings.show_path or is_by_hand or is_changed(settings.simulation_bone, names)
 
-    def get_state(
-        self, obj: bpy.types.Object, settings: MotionMatchingSettings
-    ) -> base.State | None:
+    def get_state(self, obj: Object, settings: MotionMatchingSettings) -> base.State | None:
         source = get_active(settings.sources, settings.source_index)
         if not (source and source.use_path):
             return None
         is_found = app.sources.source_list.has_path_object(source)
         return ("EMPTY_ARROWS", "By Hand") if is_found else ("ERROR", "Path Lost")
 
-    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
+    def draw_settings(self, obj: Object, settings: MotionMatchingSettings) -> None:
         layout, bone = self.layout, settings.simulation_bone
         icon: Any = "HIDE_OFF" if settings.show_path else "HIDE_ON"
         layout.prop(settings, "show_path", toggle=True, icon=icon)
