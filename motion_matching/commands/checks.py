@@ -1,4 +1,4 @@
-"""Check arguments before the work begins."""
+"""Check arguments before the work begins, and write the files of a command together."""
 
 from __future__ import annotations
 

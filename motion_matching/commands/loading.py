@@ -1,4 +1,4 @@
-"""Load a database for a command, and Blender's module if a file requires it."""
+"""Load a database for a command, tell what it lacks, and load Blender's module if needed."""
 
 from __future__ import annotations
 
