@@ -371,7 +371,7 @@ class Boxes(Walls):
         for _ in self._bounds:
             x, y = start
             for left, right, low, high, box in self._bounds:
-                if left < x < right and low < y < high:
+                if left <= x <= right and low <= y <= high:
                     x, y = _push_out_of_box(box, (x, y), radius)
             if (x, y) == start:
                 break
@@ -380,12 +380,12 @@ class Boxes(Walls):
 
 
 def _push_out_of_box(box: Box, point: Point, radius: float) -> Point:
-    """Move a point inside a box out through its nearest side."""
+    """Move a point in a box, or on its edge, out through its nearest side."""
     c, s = math.cos(box.yaw), math.sin(box.yaw)
     dx, dy = point[0] - box.center[0], point[1] - box.center[1]
     a, b = c * dx + s * dy, c * dy - s * dx
     inside = 0.5 * box.size[0] - abs(a), 0.5 * box.size[1] - abs(b)
-    if min(inside) <= 0.0:
+    if min(inside) < 0.0:
         return point
     if inside[0] < inside[1]:
         a += math.copysign(inside[0] + radius + _SKIN, a)
