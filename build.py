@@ -4,7 +4,7 @@
     python3 build.py demo           build and solve the demo, say where the results lie
     python3 build.py test [...]     run the tests, two at a time; what follows goes to pytest
     python3 build.py test --slow    run those that are left out unless files or names are given
-    python3 build.py test --fast    run those of them that need no Blender, in two minutes
+    python3 build.py test --fast    run the first case of those that need no Blender, in a minute
     python3 build.py lint [--fast]  ruff, mypy and the manual; --fast runs ruff alone, --types mypy
     python3 build.py docs           write the manual's tables, build it as a site in `build/site`
     python3 build.py bench [names]  measure building, searching and the tick; all, or those named
@@ -72,7 +72,10 @@ def demo(environment: Environment) -> int:
 # Two workers: with more, tests that measure time fail on small machines. One that crashes fails its
 # test and is replaced.
 WORKERS = ("--numprocesses=2", "--dist=worksteal")
-KINDS = {"--fast": ("-m", "not blender and not slow"), "--slow": ("-m", "slow")}
+KINDS = {
+    "--fast": ("-m", "not blender and not slow", "--first-cases"),
+    "--slow": ("-m", "slow"),
+}
 CHOICES = ("--lf", "--last-failed", "--ff", "--failed-first")
 
 

@@ -785,5 +785,5 @@ def test_each_tuned_number_has_a_unit_and_a_reason():
 def test_the_room_of_planting_stays_small():
     planting = PACKAGE / "engine" / "feet" / "planting"
     lines = sum(len(file.read_text("utf-8").splitlines()) for file in planting.glob("*.py"))
-    assert lines <= 2200
-    assert len(fields(FeetNumbers)) <= 40
+    assert lines <= 2200, "a limit more is worth it if another goes, or if the room gets simpler"
+    assert len(fields(FeetNumbers)) <= 40, "measure a number from the data, or drop another"

@@ -137,7 +137,10 @@ def test_lint_runs_the_parts_that_are_asked_for(arguments, parts, monkeypatch):
         ((), ("-m", "not slow")),
         (("-n0", "--durations", "5"), ("-m", "not slow", "-n0", "--durations", "5")),
         (("--slow",), ("-m", "slow")),
-        (("--fast", "tests/live"), ("-m", "not blender and not slow", "tests/live")),
+        (
+            ("--fast", "tests/live"),
+            ("-m", "not blender and not slow", "--first-cases", "tests/live"),
+        ),
         (("tests/live",), ("tests/live",)),
         (("tests/test_build.py::test_it",), ("tests/test_build.py::test_it",)),
         (("-k", "legs"), ("-k", "legs")),

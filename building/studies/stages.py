@@ -20,7 +20,8 @@ from motion_matching.engine.takes import baking, metrics, takes
 
 from . import quality
 
-RULES = tuple(type(rule).__name__ for rule in (*TASKS, *LIMITS))
+# what each is for, as its class says
+RULES = {type(rule).__name__: str(type(rule).__doc__).rstrip(".") for rule in (*TASKS, *LIMITS)}
 
 
 class Figure(NamedTuple):

@@ -14,26 +14,9 @@ from building.benchmarks.report import CHECKOUT, describe_machine, format_column
 from . import running
 from .quality import GAITS, SCRIPTS
 from .sets import SETS, find_sets
-from .stages import FIGURES, Job, Measures, measure_job
+from .stages import FIGURES, RULES, Job, Measures, measure_job
 
 DOCUMENT = CHECKOUT / "docs" / "feet-quality.md"
-_TEXTS = {
-    "Pace": "low toes step as in the data, and change their pace evenly",
-    "Places": "toes stand where the motion has them, and swing back to it",
-    "Heights": "toes swing as high as in the data, and clear of the floor",
-    "HipsUp": "hips stay as high as in the motion, and come down evenly",
-    "EvenKnees": "a leg's length changes as evenly as in the motion",
-    "Heels": "feet keep their attitude, but for heels that have to come down",
-    "GoOn": "feet go on from the window of the take before",
-    "Rest": "planted toes stay until they are torn off",
-    "LegLengths": "legs reach no farther than they do, and fold no more than in the data",
-    "FloorLimit": "toes and heels stay above the floor, and swings clear of it",
-    "Accelerations": "joints of legs accelerate no harder than those of the motion",
-    "KneeRates": "knees bend no faster than in the data",
-    "Apart": "feet keep to their side, and do not overlap",
-    "Pitch": "heels come up and down no farther than a person's do",
-    "Fall": "hips come down by a share of the legs at most",
-}
 Results = dict[Job, dict[str, Measures]]
 
 
@@ -82,7 +65,7 @@ Here each of them is left out in turn: what gets worse is what it is for. The ta
 
 | task or limit | what it is for |
 | --- | --- |
-{chr(10).join(f"| {name} | {_TEXTS[name]} |" for name in _list_rules(results))}
+{chr(10).join(f"| {name} | {RULES[name]} |" for name in _list_rules(results))}
 
 ## With all of them
 

@@ -28,9 +28,6 @@ _CELL = NUMBERS.cell
 _MARGIN = NUMBERS.cell_margin
 _TOUCH = 1e-7  # metres within which a wall counts as touched
 _SHORTEST = 1e-9  # metres: a shorter movement may be rounding, such as toward a touched wall
-_FARTHEST = NUMBERS.farthest_ray
-_DEEPEST = NUMBERS.deepest_floor
-_LOOKS = NUMBERS.ray_looks
 
 
 class Ground(Protocol):
@@ -323,35 +320,6 @@ def follow_steps(
     return ground
 
 
-def cast_ray(
-    ground: Ground, origin: Sequence[float], direction: Sequence[float], above: float = 0.0
-) -> tuple[float, float, float] | None:
-    """Return where a ray from above meets the floor, raised by `above` metres, or None.
-
-    `origin` and `direction` are (x, y, z), the direction of length 1.
-    """
-    (x, y, z), (dx, dy, dz) = origin, direction
-    if dz > -_SHORTEST:
-        return None
-    reach = min((z - above) / -dz, _FARTHEST)
-    if is_flat(ground):
-        return (x + reach * dx, y + reach * dy, above) if 0.0 < reach < _FARTHEST else None
-
-    def measure_gap(along: float) -> float:
-        return z + along * dz - above - ground.height(x + along * dx, y + along * dy)
-
-    reach = min(reach + _DEEPEST / -dz, _FARTHEST)
-    looks = (reach * k / _LOOKS for k in range(_LOOKS + 1))
-    far = next((along for along in looks if measure_gap(along) <= 0.0), None)
-    if not far:  # below the floor already, or never
-        return None
-    near = far - reach / _LOOKS
-    for _ in range(NUMBERS.ray_halvings):
-        middle = 0.5 * (near + far)
-        near, far = (middle, far) if measure_gap(middle) > 0.0 else (near, middle)
-    return x + far * dx, y + far * dy, z + far * dz
-
-
 class Boxes(Walls):
     """Solid boxes and walls on a floor. However low a box is, nobody steps onto it."""
 
@@ -367,28 +335,54 @@ class Boxes(Walls):
 
     def slide(self, start: Point, stop: Point, radius: float) -> Point:
         """See `Ground`."""
-        # out of the box first, then out of overlapping ones
-        for _ in self._bounds:
-            x, y = start
-            for left, right, low, high, box in self._bounds:
-                if left < x < right and low < y < high:
-                    x, y = _push_out_of_box(box, (x, y), radius)
-            if (x, y) == start:
-                break
-            start = x, y
-        return super().slide(start, stop, radius)
+        return super().slide(self._leave_boxes(start, radius), stop, radius)
+
+    def _leave_boxes(self, place: Point, radius: float) -> Point:
+        """Return a place, or the nearest found beside all boxes if walls would push it into one."""
+        if self._find_box(place, radius) is None:
+            return place
+        pushed = _push_out(place, radius, self._find_near(place, radius + _SKIN))
+        if self._find_box(pushed, radius) is None:
+            return place
+        return _find_place_beside([box for *_, box in self._bounds], place, radius + _SKIN)
+
+    def _find_box(self, place: Point, radius: float) -> Box | None:
+        """Return a box that a disc at a place enters."""
+        x, y = place
+        for left, right, low, high, box in self._bounds:
+            near = left - radius < x < right + radius and low - radius < y < high + radius
+            if near and _measure_gaps(box, np.array([place]))[0] < radius:
+                return box
+        return None
 
 
-def _push_out_of_box(box: Box, point: Point, radius: float) -> Point:
-    """Move a point inside a box out through its nearest side."""
+def _find_place_beside(boxes: Sequence[Box], place: Point, reach: float) -> Point:
+    """Return the nearest place that is `reach` beside all boxes, out through one side or two.
+
+    It is straight out of a side, or where the ways beside two sides cross.
+    """
+    yaws = np.repeat([box.yaw for box in boxes], 4) + np.tile(
+        0.5 * math.pi * np.arange(4), len(boxes)
+    )
+    normals = np.column_stack([np.cos(yaws), np.sin(yaws)])
+    centers = np.repeat([box.center for box in boxes], 4, axis=0)
+    halves = 0.5 * np.array([(*box.size, *box.size) for box in boxes]).ravel()
+    ends = (centers * normals).sum(axis=1) + halves + reach
+    straight = place + (ends - normals @ place)[:, None] * normals
+    one, other = np.triu_indices(len(yaws), 1)
+    sines = np.sin(yaws[other] - yaws[one])
+    one, other, sines = (each[np.abs(sines) > _SHORTEST] for each in (one, other, sines))
+    turned = normals[:, ::-1] * (1.0, -1.0)
+    crossing = (ends[other, None] * turned[one] - ends[one, None] * turned[other]) / -sines[:, None]
+    places = np.concatenate([straight, crossing])
+    is_free = np.all([_measure_gaps(box, places) >= reach - 0.5 * _SKIN for box in boxes], axis=0)
+    away = np.linalg.norm(places - place, axis=1)
+    x, y = places[np.argmin(np.where(is_free, away, np.inf))].tolist()
+    return x, y
+
+
+def _measure_gaps(box: Box, places: np.ndarray) -> np.ndarray:
+    """Return how far (N,) places (N, 2) are from a box: zero on its edge and inside."""
     c, s = math.cos(box.yaw), math.sin(box.yaw)
-    dx, dy = point[0] - box.center[0], point[1] - box.center[1]
-    a, b = c * dx + s * dy, c * dy - s * dx
-    inside = 0.5 * box.size[0] - abs(a), 0.5 * box.size[1] - abs(b)
-    if min(inside) <= 0.0:
-        return point
-    if inside[0] < inside[1]:
-        a += math.copysign(inside[0] + radius + _SKIN, a)
-    else:
-        b += math.copysign(inside[1] + radius + _SKIN, b)
-    return box.center[0] + c * a - s * b, box.center[1] + s * a + c * b
+    own = np.abs((places - box.center) @ [[c, -s], [s, c]]) - 0.5 * np.array(box.size)
+    return np.linalg.norm(np.maximum(own, 0.0), axis=1)

@@ -31,7 +31,7 @@ def find_ground_below(
     direction: Any = region_2d_to_vector_3d(region, data, pixel).normalized()
     if not data.is_perspective and direction.z < 0.0:
         origin = origin + direction * min((origin.z - _HIGH) / -direction.z, 0.0)
-    return engine.ground.ground.cast_ray(ground, origin, direction, above)
+    return engine.ground.rays.cast_ray(ground, origin, direction, above)
 
 
 class GroundClicks:

@@ -176,6 +176,14 @@ def test_a_disc_that_starts_inside_is_moved_out(one, other, places):
             assert out == place
 
 
+@pytest.mark.parametrize("place", [(1, 0.5), (-1, 0), (0.25, -1), (0, 1)])
+def test_a_disc_whose_center_is_on_the_edge_of_a_box_is_moved_out(place):
+    box = Box((0, 0), (2, 2))
+    out = Boxes((box,)).slide(place, place, RADIUS)
+    assert math.dist(out, place) == pytest.approx(RADIUS, abs=1e-3)
+    assert max(map(abs, out)) > 1.0 + RADIUS
+
+
 def test_a_disc_on_a_wall_is_moved_to_its_nearer_side():
     wall = Walls([((-5, 0), (5, 0))])
     assert wall.slide((1, 0.1), (1, 0.1), RADIUS)[1] == pytest.approx(RADIUS, abs=1e-4)

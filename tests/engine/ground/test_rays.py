@@ -7,7 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from motion_matching.engine.ground.ground import FLAT, Box, Boxes, cast_ray
+from motion_matching.engine.ground.ground import FLAT, Box, Boxes
+from motion_matching.engine.ground.rays import cast_ray
 
 
 class Hills:
