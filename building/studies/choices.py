@@ -277,7 +277,7 @@ def _tag(database: Database) -> Database:
 def list_jobs(name: str, loaded: Loaded, seeds: int) -> list[ChoiceJob]:
     """Return the jobs of a table for a set: without a run of its own, only walks."""
     table, settings = TABLES[name], loaded.settings
-    gaits = GAITS if settings.run != settings.walk else GAITS[:1]
+    gaits = GAITS if settings.steering.can_run else GAITS[:1]
     gaits = gaits[-1:] if table.fastest else gaits
     ways = product(gaits, table.choices, table.scripts, range(seeds))
     return [ChoiceJob(name, *way) for way in ways]

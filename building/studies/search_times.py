@@ -67,7 +67,7 @@ def measure_search_times(database: Database, settings: PerformerSettings) -> Sea
         [f.definition.is_path for f in schema.features],
         [f.dimensions for f in schema.features],
     )
-    allowed = database.find_candidates(settings.end_guard)
+    allowed = database.find_candidates(settings.search.end_guard)
     if not allowed.any():
         raise DatabaseError(
             "No frame of the database may be entered; lower the end guard or add longer clips."

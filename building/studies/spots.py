@@ -34,7 +34,7 @@ def measure_way(
     until it is there for good, as a multiple of a straight way at full speed; infinite if never.
     """
     away = float(np.linalg.norm(spot))
-    speed = (settings.run if gait else settings.walk).forward
+    speed = (settings.steering.run if gait else settings.steering.walk).forward
     way = _lead(Performer(method, settings), spot, gait, 2.0 * (away / speed + _RESTS))
     apart = np.linalg.norm(way - spot, axis=1)
     far = np.flatnonzero(apart > THERE)

@@ -159,7 +159,7 @@ def test_the_shipped_settings_stop_within_arms_length_without_sliding(performer)
         assert math.hypot(last.simulation_object.x - x, last.simulation_object.y - y) < 0.05
         assert (
             math.hypot(last.character.x - x, last.character.y - y)
-            < performer.settings.clamp_distance + 0.05
+            < performer.settings.coupling.clamp_distance + 0.05
         )
         assert np.ptp(get_placements(frames)[-30:, :2], axis=0).max() < 0.05
 
@@ -213,7 +213,7 @@ def test_a_moving_target_is_followed_and_a_deleted_one_is_not(synchronized):
 def test_replay_performs_the_recorded_ticks(demo_database, performer):
     settings = performer.settings
     wanted = scripts.build_script(
-        "random", 6.0, demo_database.fps, settings.walk, settings.run, seed=5
+        "random", 6.0, demo_database.fps, settings.steering.walk, settings.steering.run, seed=5
     )
     replay = ReplayInput(wanted, demo_database.fps)
     take = rollout.solve(performer, wanted)

@@ -40,7 +40,7 @@ class Leading(NamedTuple):
 def create_path(play: Any, gait: str, settings: PerformerSettings) -> PathInput:
     """Return the input along the curve of `play`. Raises errors of the path."""
     path = scene.staging.placements.read_curve_path(play.curve)
-    speed = (settings.run if gait == "run" else settings.walk).forward
+    speed = (settings.steering.run if gait == "run" else settings.steering.walk).forward
     lead, share = live.inputs.leaders.path.PathInput, float(gait == "run")
     return lead(path.points, speed, factors=path.radii, cyclic=path.cyclic, gait=share)
 
@@ -90,7 +90,7 @@ def _create_to_target(led: Leading) -> Input:
 
 
 def _create_repeat(led: Leading) -> Input:
-    read = _read_recording(led.play.take, led.settings.weights, led.fps)
+    read = _read_recording(led.play.take, led.settings.search.weights, led.fps)
     return live.inputs.leaders.replay.ReplayInput(*read)
 
 

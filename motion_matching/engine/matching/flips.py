@@ -110,7 +110,7 @@ def find_flip_of_many(
 
 def get_weights(settings: PerformerSettings, database: Database) -> tuple[float, ...]:
     """Return the weight of each feature."""
-    return settings.weights or tuple(f.weight for f in database.schema.features)
+    return settings.search.weights or tuple(f.weight for f in database.schema.features)
 
 
 def list_apart(frames: np.ndarray, chosen: int, database: Database) -> np.ndarray:
@@ -126,7 +126,7 @@ def find_flips(take: Take, database: Database) -> list[Flip | None]:
     None where no single weight changes it, or where the price of jumps also counts.
     """
     settings = take.performer_settings
-    if settings.price_weight:
+    if settings.search.price_weight:
         return [None] * len(take.decisions)
     weights = get_weights(settings, database)
     result = []
@@ -139,7 +139,7 @@ def find_flips(take: Take, database: Database) -> list[Flip | None]:
         )
         playing_on = []
         if database.successors[search.continuing.frame] >= 0:
-            cost = search.continuing.cost - settings.continuing_bias
+            cost = search.continuing.cost - settings.search.continuing_bias
             playing_on = [replace(search.continuing, cost=cost)]
         moment, others = (_collect(each, len(weights)) for each in (own, [*rivals, *playing_on]))
         result.append(find_flip(moment, others, weights, database.schema.power))

@@ -141,7 +141,7 @@ def _rate_frames(shot: Shot, footage: Footage, settings: PerformerSettings) -> l
     """Return the costs of other gaits and of frames without tags, by the tick they begin."""
     share = _smooth(footage.speed, footage.fps) / _get_walk_to_run(footage)
     none = np.zeros(footage.frame_count)
-    has_run = settings.run != settings.walk
+    has_run = settings.steering.can_run
     costs = {
         "walk": COSTS.gait * np.clip(COSTS.runs_above * (share - 1.0), 0.0, 1.0),
         "run": COSTS.gait * np.clip(1.0 - share, 0.0, 1.0) if has_run else none,
@@ -158,7 +158,7 @@ def _rate_frames(shot: Shot, footage: Footage, settings: PerformerSettings) -> l
 
 def _find_odd_frames(footage: Footage, settings: PerformerSettings) -> np.ndarray:
     """Return the frames (N,) of odd postures, if these are to be avoided."""
-    if settings.posture_weight > 0.0:
+    if settings.search.posture_weight > 0.0:
         return footage.database.derive(find_odd_frames)
     return np.zeros(footage.frame_count, bool)
 

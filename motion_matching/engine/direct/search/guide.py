@@ -203,7 +203,7 @@ def sample_path(path: TimedPath, t: np.ndarray) -> np.ndarray:
 
 def _list_speeds(shot: Shot, settings: PerformerSettings) -> list[tuple[float, float]]:
     """Return the times at which a gait begins, and its full speed ahead."""
-    by_gait = {"walk": settings.walk.forward, "run": settings.run.forward}
+    by_gait = {"walk": settings.steering.walk.forward, "run": settings.steering.run.forward}
     return [(time, by_gait[gait]) for time, gait in shot.list_gaits()]
 
 

@@ -40,8 +40,9 @@ class TargetInput(Input):
         ground: Ground = FLAT,
     ) -> None:
         self._get_placement, self._turns, self._gait = get_placement, turns, gait
-        self._speed = settings.walk.forward + gait * (settings.run.forward - settings.walk.forward)
-        self._now = SimulationObject(settings, ground)
+        walk, run = settings.steering.walk.forward, settings.steering.run.forward
+        self._speed = walk + gait * (run - walk)
+        self._now = SimulationObject(settings.steering, ground)
         self._settled = 0.0  # seconds for which it has been standing on the target
         self._has_begun = False
 
