@@ -24,6 +24,7 @@ from motion_matching.engine.settings import get_defaults, get_descriptions, list
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PACKAGE = DOCS.parent / "motion_matching"
 MODULES = {  # of the settings that have a table
+    "AsPublished": "performance.settings",
     "AutoTagSettings": "database.tags.thresholds",
     "BuildSettings": "building.build",
     "ContactSettings": "motion.contacts",

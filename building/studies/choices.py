@@ -260,7 +260,7 @@ class Cast:
 
 def _slow_down(settings: PerformerSettings, speed: float) -> PerformerSettings:
     """Return settings whose full speeds are so many times as fast."""
-    gaits = {gait: vars(getattr(settings, gait)) for gait in GAITS}
+    gaits = {gait: vars(getattr(settings.steering, gait)) for gait in GAITS}
     return settings.with_changes(
         {gait: {way: speed * each for way, each in own.items()} for gait, own in gaits.items()}
     )

@@ -56,8 +56,15 @@ def tune(default: float | tuple[float, ...], unit: str, why: str) -> Any:
     return field(default=default, metadata={"unit": unit, "why": why})
 
 
+class Room:
+    """Base of settings that belong together: they check themselves. Raises SettingsError."""
+
+    def __post_init__(self) -> None:
+        check(self)
+
+
 def room(default: Any, label: str) -> Any:
-    """Return a dataclass field of a room: settings that belong together, which check themselves."""
+    """Return a dataclass field of a room of settings."""
     return field(default=default, metadata={"room": label})
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...engine.database.tags.tags import parse_names
-from ...engine.performance.labels import LABELLED, READY_LABELS, DisplacementLabel, make_ready_label
-from ...engine.performance.settings import Coupling
+from ...engine.performance.labels import READY_LABELS, DisplacementLabel, make_ready_label
+from ...engine.performance.settings import LABELLED, Coupling
 from .. import property_access
 from ..property_access import to_plain_value
 

@@ -89,7 +89,7 @@ class BakePlan:
         seconds, get_target, limit = self.seconds, None, _LONGEST
         if self.along == "target":
             limit = _estimate_way(
-                start.placement, play.target, getattr(settings, self.gait).forward
+                start.placement, play.target, getattr(settings.steering, self.gait).forward
             )
             if placements.is_animated(play.target):
                 seconds = seconds or self._measure_rest_of_scene()

@@ -13,23 +13,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SettingsError
+from ..settings import get_defaults
 
 if TYPE_CHECKING:
     from .steering_settings import Coupling
 
-LABELLED = (  # settings of a performer that a label may replace
-    "displacement",
-    "synchronization",
-    "adjust_position_halflife",
-    "adjust_rotation_halflife",
-    "adjust_by_velocity",
-    "adjust_position_ratio",
-    "adjust_rotation_ratio",
-    "object_waits",
-    "clamp",
-    "clamp_distance",
-    "clamp_angle",
-)
 READY = "ready"  # keyword for the built-in labels
 _KEYS = {"tags", "settings"}
 _EXAMPLE = '{"tags": ["start"], "settings": {"clamp_distance": 0.3}}'
@@ -39,7 +27,7 @@ _EXAMPLE = '{"tags": ["start"], "settings": {"clamp_distance": 0.3}}'
 class DisplacementLabel:
     """The displacement of frames that carry one of some tags: settings in place of the performer's.
 
-    `settings` are some of `LABELLED` by name; all others stay the performer's own.
+    `settings` are some of its coupling by name; all others stay the performer's own.
     """
 
     tags: tuple[str, ...]
@@ -59,11 +47,12 @@ class DisplacementLabel:
 
 def check_labels(coupling: Coupling) -> None:
     """Raise SettingsError for the first label of a coupling that is wrong."""
+    known = [name for name in get_defaults(coupling) if not name.startswith("label")]
     for label in coupling.labels:
-        if unknown := sorted(set(label.settings).difference(LABELLED)):
+        if unknown := sorted(set(label.settings).difference(known)):
             raise SettingsError(
                 f"The label '{label.title}' has the setting '{unknown[0]}'; it takes "
-                f"{', '.join(LABELLED)}."
+                f"{', '.join(known)}."
             )
         try:
             label.apply_to(coupling)

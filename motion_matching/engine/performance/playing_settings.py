@@ -9,7 +9,7 @@ from functools import partial
 from types import MappingProxyType
 
 from ..errors import SettingsError
-from ..settings import LARGEST, check, describe, is_number
+from ..settings import LARGEST, Room, describe, is_number
 
 PREDICTIONS = MappingProxyType(
     {  # in the order of Blender's property, which stores positions
@@ -51,7 +51,7 @@ _large_share = partial(describe, unit="share", most=LARGEST, soft_most=1.0)  # m
 
 
 @dataclass(frozen=True)
-class Search:
+class Search(Room):
     """When to search for a better frame, and which to choose.
 
     `weights` replaces the weights of the features, one each; None leaves those of the schema.
@@ -137,7 +137,7 @@ class Search:
     weights: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
-        check(self)
+        super().__post_init__()
         if self.weights is not None and not (
             isinstance(self.weights, tuple)
             and all(is_number(w) and 0 <= w <= LARGEST for w in self.weights)
@@ -150,7 +150,7 @@ class Search:
 
 
 @dataclass(frozen=True)
-class Life:
+class Life(Room):
     """How a character stands, breathes and looks."""
 
     idle: bool = describe(
@@ -201,12 +201,9 @@ class Life:
         most=0.5,
     )
 
-    def __post_init__(self) -> None:
-        check(self)
-
 
 @dataclass(frozen=True)
-class Blending:
+class Blending(Room):
     """How the pose offset of a jump fades out."""
 
     inertialization_halflife: float = _seconds(
@@ -234,12 +231,9 @@ class Blending:
         "planted; shorter: less foot sliding, harder jumps, 0: same as the jump",
     )
 
-    def __post_init__(self) -> None:
-        check(self)
-
 
 @dataclass(frozen=True)
-class FootLocking:
+class FootLocking(Room):
     """How planted feet are held."""
 
     foot_lock: bool = describe(True, "Lock Feet", "Hold planted toes in place by bending the legs")
@@ -281,12 +275,9 @@ class FootLocking:
         soft_most=0.1,
     )
 
-    def __post_init__(self) -> None:
-        check(self)
-
 
 @dataclass(frozen=True)
-class Field:
+class Field(Room):
     """How a motion field blends similar poses."""
 
     neighbours: int = describe(
@@ -322,12 +313,9 @@ class Field:
         soft_most=30,
     )
 
-    def __post_init__(self) -> None:
-        check(self)
-
 
 @dataclass(frozen=True)
-class AsPublished:
+class AsPublished(Room):
     """What only reproduces a publication; the defaults are the method as shipped."""
 
     prediction: str = describe(
@@ -337,10 +325,7 @@ class AsPublished:
         choices=PREDICTIONS,
     )
     inertialization: str = describe(
-        "spring",
-        "Blend By",
-        "How the pose offset of a jump fades out",
-        choices=INERTIALIZATIONS,
+        "spring", "Blend By", "How the pose offset of a jump fades out", choices=INERTIALIZATIONS
     )
     blend_time: float = _seconds(
         0.3,
@@ -353,6 +338,3 @@ class AsPublished:
         "Poses to blend, and the values that decide; training uses the same",
         choices=FIELDS,
     )
-
-    def __post_init__(self) -> None:
-        check(self)

@@ -19,28 +19,12 @@ from .steering_settings import (
     BY_DATA,
     BY_GAIT,
     DISPLACEMENTS,
+    LABELLED,
     LARGEST_SPEED,
     WALK_TO_RUN,
     Coupling,
     Speeds,
     Steering,
-)
-
-__all__ = (  # what other rooms need of the rooms of settings, too
-    "BY_DATA",
-    "DISPLACEMENTS",
-    "LARGEST_SPEED",
-    "WALK_TO_RUN",
-    "AsPublished",
-    "Blending",
-    "Coupling",
-    "Field",
-    "FootLocking",
-    "Life",
-    "PerformerSettings",
-    "Search",
-    "Speeds",
-    "Steering",
 )
 
 _AFTER = MappingProxyType(

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ..errors import SettingsError
-from ..settings import LARGEST, check, describe, is_number
+from ..settings import LARGEST, Room, describe, get_defaults, is_number
 from .labels import DisplacementLabel, check_labels
 from .numbers import NUMBERS
 
@@ -45,7 +45,7 @@ class Speeds:
 
 
 @dataclass(frozen=True)
-class Steering:
+class Steering(Room):
     """How the simulation object follows the steering."""
 
     walk: Speeds = describe(
@@ -113,7 +113,7 @@ class Steering:
     )
 
     def __post_init__(self) -> None:
-        check(self)
+        super().__post_init__()
         for name in BY_GAIT:
             speeds = getattr(self, name)
             if not (
@@ -132,7 +132,7 @@ class Steering:
 
 
 @dataclass(frozen=True)
-class Coupling:
+class Coupling(Room):
     """How the character, led by the data, stays with the simulation object, led by the code.
 
     `labels` give frames of some tags their own displacement.
@@ -213,5 +213,8 @@ class Coupling:
     )
 
     def __post_init__(self) -> None:
-        check(self)
+        super().__post_init__()
         check_labels(self)
+
+
+LABELLED = tuple(name for name in get_defaults(Coupling) if not name.startswith("label"))

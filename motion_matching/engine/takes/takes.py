@@ -213,7 +213,7 @@ def _find_missing_speeds(take: Take, database: Database) -> list[dict[str, Any]]
     return [
         {"gait": gait, **missing}
         for gait in sorted(gaits)
-        for missing in find_missing_speeds(database, getattr(take.performer_settings, gait))
+        for missing in find_missing_speeds(database, getattr(take.performer_settings.steering, gait))
     ]
 
 

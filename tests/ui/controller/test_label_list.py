@@ -11,8 +11,7 @@ from motion_matching.app.controller import labels
 from motion_matching.app.database import status
 from motion_matching.app.settings import get_controller_data, get_performer_settings
 from motion_matching.app.takes import take_actions
-from motion_matching.engine.performance.labels import LABELLED
-from motion_matching.engine.performance.settings import Coupling, PerformerSettings
+from motion_matching.engine.performance.settings import LABELLED, Coupling, PerformerSettings
 from motion_matching.ui import presets as ui_presets
 from motion_matching.ui.controller.panel_labels import MOTION_MATCHING_PT_labels
 from tests.ui.characters import create_character, expect_refusal, find_override, override_character
