@@ -210,10 +210,11 @@ def _add_toe_ends(clip: Clip, names: Mapping[str, str], database: Database) -> C
 def _find_missing_speeds(take: Take, database: Database) -> list[dict[str, Any]]:
     """Return the speeds of the gaits of a take that the data lacks; see `find_missing_speeds`."""
     gaits = {"run" if intent.gait > 0.5 else "walk" for intent in take.performance.intents}
+    steering = take.performer_settings.steering
     return [
         {"gait": gait, **missing}
         for gait in sorted(gaits)
-        for missing in find_missing_speeds(database, getattr(take.performer_settings.steering, gait))
+        for missing in find_missing_speeds(database, getattr(steering, gait))
     ]
 
 
