@@ -59,7 +59,7 @@ def measure_search_times(database: Database, settings: PerformerSettings) -> Sea
     sessions. Raises DatabaseError if no frame may be entered.
     """
     fitted = FittedFeatures(database).fit(settings)
-    weights = get_weights(settings, database)
+    weights = get_weights(settings.search, database)
     schema, used = database.schema.with_weights(weights), fitted.normalization.varies
     scale = fitted.normalization.compute_scale(schema.weights)
     features = (fitted.values - fitted.normalization.mean[:, None]) * scale[:, None]

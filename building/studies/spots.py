@@ -50,7 +50,7 @@ def measure_way(
 def _lead(performer: Performer, spot: np.ndarray, gait: float, seconds: float) -> np.ndarray:
     """Return where a character is (T, 2) that is led to a spot."""
     goal = Placement(*spot.tolist(), 0.0)
-    source = TargetInput(lambda: goal, performer.settings, gait=gait)
+    source = TargetInput(lambda: goal, performer.settings.steering, gait=gait)
     frame, way = performer.reset((0.0, 0.0), 0.0), []
     for tick in range(round(seconds * performer.method.fps)):
         situation = Situation(tick, performer.dt, frame.character, frame.simulation_object)

@@ -12,7 +12,7 @@ from ..control.method import Candidate
 from ..control.rollout import Take
 from ..database.database import Database
 from ..database.frame_names import format_frame
-from ..performance.settings import PerformerSettings
+from ..performance.settings import Search
 from .numbers import NUMBERS
 
 _STEPS = np.linspace(0.0, np.log(NUMBERS.flip_ratio), NUMBERS.flip_ratios)  # logarithms
@@ -108,9 +108,9 @@ def find_flip_of_many(
             return flip
 
 
-def get_weights(settings: PerformerSettings, database: Database) -> tuple[float, ...]:
+def get_weights(search: Search, database: Database) -> tuple[float, ...]:
     """Return the weight of each feature."""
-    return settings.search.weights or tuple(f.weight for f in database.schema.features)
+    return search.weights or tuple(f.weight for f in database.schema.features)
 
 
 def list_apart(frames: np.ndarray, chosen: int, database: Database) -> np.ndarray:
@@ -128,7 +128,7 @@ def find_flips(take: Take, database: Database) -> list[Flip | None]:
     settings = take.performer_settings
     if settings.search.price_weight:
         return [None] * len(take.decisions)
-    weights = get_weights(settings, database)
+    weights = get_weights(settings.search, database)
     result = []
     for _, search in take.decisions:
         frames = np.array([each.frame for each in search.candidates], int)

@@ -38,7 +38,7 @@ from ...matching.flips import to_dict as flip_to_dict
 from ...matching.method import MotionMatching, Restriction
 from ...maths import planar
 from ...performance.intent import Intent
-from ...performance.settings import PerformerSettings
+from ...performance.settings import PerformerSettings, Search
 from ..numbers import NUMBERS
 
 Array = np.ndarray
@@ -169,7 +169,7 @@ def inspect_frame(
         frame=frame,
         tags=tuple(tag for tag in database.tag_names if database.make_tag_mask({tag})[frame]),
         bias=float(price_frames(database, settings.search.posture_weight)[frame]),
-        exclusion=_find_reason(_find_exclusions(database, settings), frame),
+        exclusion=_find_reason(_find_exclusions(database, settings.search), frame),
         features=tuple(
             FeatureValue(f.label, method.features.values[rows, frame].reshape(-1, f.size))
             for f, rows in features
@@ -215,7 +215,7 @@ class _FrameSearch:
         near = np.abs(ahead) < round(settings.search.surroundings * database.fps)
         if settings.search.skip_ahead:
             near &= ahead < 0
-        exclusions = _find_exclusions(database, settings)
+        exclusions = _find_exclusions(database, settings.search)
         exclusions.append(("too near the frame itself", near))
         if self.tags:
             reason = f"not tagged {' and '.join(sorted(self.tags))}"
@@ -305,7 +305,7 @@ class _FrameSearch:
 
     @property
     def _weights(self) -> tuple[float, ...]:
-        return get_weights(self.settings, self.database)
+        return get_weights(self.settings.search, self.database)
 
     def _collect(self, frames: Array) -> Costs:
         """Return the costs of frames, with the prices of jumps there if these count."""
@@ -377,13 +377,13 @@ def measure_prices(
     )
 
 
-def _find_exclusions(database: Database, settings: PerformerSettings) -> list[tuple[str, Array]]:
+def _find_exclusions(database: Database, search: Search) -> list[tuple[str, Array]]:
     """Return the reasons not to enter frames, each with its frames (N,)."""
-    start, end = database.find_guarded_frames(settings.search.end_guard)
+    start, end = database.find_guarded_frames(search.end_guard)
     return [
         (NO_USE, ~database.playable),
         (NO_ENTRY, database.find_reserved(NO_ENTRY)),
-        (f"a dead end within {settings.search.end_guard:.2g} s", end),
+        (f"a dead end within {search.end_guard:.2g} s", end),
         (f"less than {database.schema.past:.2g} s of past", start),
     ]
 
