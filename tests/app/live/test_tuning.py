@@ -440,7 +440,7 @@ def test_an_interrupted_steered_path_is_recovered(tmp_path: Path) -> None:
     # a path recorded in another file is ignored
     (own := SteeringHero()).start()
     own.live.toggle_recording()
-    own.steering.run(60)
+    own.run(60)
     ops.wm.open_mainfile(filepath=str(tmp_path / "path.blend"))
     [unsaved] = runtime.interrupted
     hero.obj = bpy.data.objects["Hero"]
