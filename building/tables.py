@@ -19,11 +19,12 @@ from typing import Any
 
 from motion_matching.engine.database.features import kinds
 from motion_matching.engine.performance import scripts
-from motion_matching.engine.settings import get_descriptions
+from motion_matching.engine.settings import get_defaults, get_descriptions, list_rooms
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PACKAGE = DOCS.parent / "motion_matching"
 MODULES = {  # of the settings that have a table
+    "AsPublished": "performance.settings",
     "AutoTagSettings": "database.tags.thresholds",
     "BuildSettings": "building.build",
     "ContactSettings": "motion.contacts",
@@ -42,8 +43,17 @@ _DEGREES = {"rad": "°", "rad/s": "°/s"}
 
 
 def make_table(settings: type) -> str:
+    """Return Markdown tables with a row for each described setting, one for each room."""
+    tables = [
+        f"### {label}\n\n{_make_room_table(room)}" if label else _make_room_table(room)
+        for label, room in list_rooms(settings).items()
+    ]
+    return "\n\n".join(tables)
+
+
+def _make_room_table(settings: Any) -> str:
     """Return a Markdown table with a row for each described setting; nothing without any."""
-    defaults = {f.name: f.default for f in fields(settings)}
+    defaults = get_defaults(settings)
     rows = [
         f"| `{name}` | *{d.label}* | {format_default(defaults[name], d.unit)} | {_escape(d.help)} |"
         for name, d in get_descriptions(settings).items()

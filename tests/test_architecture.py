@@ -524,7 +524,8 @@ motion_matching.unregister()
 new = {name for name in set(sys.modules) - before if name.startswith("motion_matching.")}
 light = {"errors", "lazy", "names", "progress", "settings", "files", "files.file_paths", "files.json_files", "files.presets",
          "performance", "performance.intent", "performance.labels", "performance.published", "performance.scripts",
-         "performance.settings", "database",
+         "performance.settings", "performance.old_names", "performance.playing_settings",
+         "performance.steering_settings", "database",
          "database.features", "database.features.motion_table", "database.features.strokes", "database.features.kinds",
          *(f"database.features.kinds.{m}" for m in ("base", "bones", "fades", "paths")), "blending", "maths",
          "maths.planar", "maths.rotations", "maths.rotations.euler", "maths.rotations.quat",

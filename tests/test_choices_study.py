@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -39,7 +38,7 @@ def test_a_set_without_runs_walks_and_what_is_for_runs_only_runs(cast):
         return {job.gait for job in choices.list_jobs(table, loaded, 1)}
 
     settings = cast.loaded.settings
-    walker = cast.loaded._replace(settings=replace(settings, run=settings.walk))
+    walker = cast.loaded._replace(settings=settings.with_changes({"run": settings.steering.walk}))
     assert find_gaits("control", cast.loaded) == {"walk", "run"}
     assert find_gaits("postures", cast.loaded) == {"run"}
     assert find_gaits("control", walker) == find_gaits("postures", walker) == {"walk"}

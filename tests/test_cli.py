@@ -180,7 +180,7 @@ def test_the_readme_commands_make_mocap_a_report_and_an_action(
     measured = json.loads(report.read_text(), parse_constant=refuse_constant)
     assert measured["take"]["seconds"] == pytest.approx(4.0, abs=0.05)
     assert set(measured["sources"]) <= set(measured["take"])
-    assert measured["settings"]["search_interval"] == PerformerSettings().search_interval
+    assert measured["settings"]["search_interval"] == PerformerSettings().search.search_interval
 
     # inside Blender, in another process: the same bytes, and an action with the same motion
     again, blend = tmp_path / "again.bvh", tmp_path / "take.blend"
@@ -468,9 +468,13 @@ def test_speeds_can_be_given_as_one_or_three(walk: Path, tmp_path: Path) -> None
         assert run("take", walk, "--seconds", 1, "--set", given, "--report", report, "--quiet") == 0
         speeds.append(json.loads(report.read_text())["settings"])
     data = takes.make_default_settings(databases.load(walk))
-    factor = 0.9 / data.walk.forward
+    factor = 0.9 / data.steering.walk.forward
     assert speeds[0]["walk"] == pytest.approx(
-        {"forward": 0.9, "side": factor * data.walk.side, "back": factor * data.walk.back}
+        {
+            "forward": 0.9,
+            "side": factor * data.steering.walk.side,
+            "back": factor * data.steering.walk.back,
+        }
     )
     assert speeds[1]["walk"] == {"forward": 0.9, "side": 0.8, "back": 0.7}
     assert speeds[2]["run"]["forward"] == 2.0
@@ -496,7 +500,7 @@ def test_full_synchronization_puts_both_at_the_simulation_object(
     database = databases.load(walk)
     settings = takes.make_default_settings(database).with_changes(wanted.settings)
     take = takes.perform(database, settings, wanted)
-    code = SimulationObject(settings)
+    code = SimulationObject(settings.steering)
     code.reset(*wanted.position, wanted.facing)
     path = []
     for intent in wanted.intents:
@@ -690,7 +694,7 @@ def test_invalid_take_options_are_reported(
     (tmp_path / "locked.bvh").chmod(0o444)
     (tmp_path / "other.json").write_text('{"name": "something else"}')
     wanted = scripts.build_script(
-        "square", 1.0, 30.0, PerformerSettings().walk, PerformerSettings().run
+        "square", 1.0, 30.0, PerformerSettings().steering.walk, PerformerSettings().steering.run
     )
     performance.save(wanted, tmp_path / "kept.json")
     broken = json.loads((tmp_path / "kept.json").read_text()) | {"settings": {"weights": 5}}

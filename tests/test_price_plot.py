@@ -15,11 +15,11 @@ from motion_matching.engine.blending.fading import (
 )
 from motion_matching.engine.insight import pictures
 from motion_matching.engine.maths.springs import halflife_to_rate
-from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.performance.settings import AsPublished, Blending, PerformerSettings
 
 SVG = "{http://www.w3.org/2000/svg}"
 HALFLIFE = 0.15
-SETTINGS = PerformerSettings(inertialization_halflife=HALFLIFE)
+SETTINGS = PerformerSettings(blending=Blending(inertialization_halflife=HALFLIFE))
 NAMES = ("price exact", "price added", "price feature", "price error")
 
 
@@ -100,14 +100,15 @@ def test_curves_have_their_prices_and_end_at_rest(root):
 @pytest.mark.parametrize("inertialization", ["spring", "cubic"])
 def test_a_time_of_zero_is_drawn_too(tmp_path, inertialization):
     settings = PerformerSettings(
-        inertialization=inertialization, inertialization_halflife=0.0, blend_time=0.0
+        as_published=AsPublished(inertialization=inertialization, blend_time=0.0),
+        blending=Blending(inertialization_halflife=0.0),
     )
     pictures.write_pictures(price_plot.draw_prices(settings), tmp_path / "zero.svg")
     assert "nan" not in (tmp_path / "zero.svg").read_text()
 
 
 def test_a_cubic_is_drawn_as_it_fades(tmp_path):
-    settings = PerformerSettings(inertialization="cubic", blend_time=0.4)
+    settings = PerformerSettings(as_published=AsPublished(inertialization="cubic", blend_time=0.4))
     pictures.write_pictures(price_plot.draw_prices(settings), tmp_path / "cubic.svg")
     root = ElementTree.parse(tmp_path / "cubic.svg").getroot()
     texts = [text.text for text in find_group(root, "price curves").iter(f"{SVG}text")]
@@ -120,7 +121,7 @@ def test_a_cubic_is_drawn_as_it_fades(tmp_path):
 
 def test_titles_fit_in_their_pictures(tmp_path):
     """A bold letter of 15 units takes about eight."""
-    settings = PerformerSettings(inertialization="cubic", blend_time=0.25)
+    settings = PerformerSettings(as_published=AsPublished(inertialization="cubic", blend_time=0.25))
     for each in (SETTINGS, settings):
         pictures.write_pictures(price_plot.draw_prices(each), tmp_path / "price.svg")
         root = ElementTree.parse(tmp_path / "price.svg").getroot()

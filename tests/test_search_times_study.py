@@ -10,7 +10,7 @@ from building.studies.search_times import measure_search_times
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.database.features.features import Feature, Schema
 from motion_matching.engine.errors import DatabaseError
-from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.performance.settings import PerformerSettings, Search
 
 
 @pytest.mark.slow
@@ -36,4 +36,4 @@ def test_a_single_feature_takes_all_of_the_time(demo_database: Database):
 
 def test_a_database_that_no_search_may_enter_is_refused(demo_database: Database):
     with pytest.raises(DatabaseError, match="end guard"):
-        measure_search_times(demo_database, PerformerSettings(end_guard=900.0))
+        measure_search_times(demo_database, PerformerSettings(search=Search(end_guard=900.0)))

@@ -9,6 +9,7 @@ in everything but the search.
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -38,9 +39,10 @@ class NaiveTick:
     (B, 4).
     """
 
-    def __init__(self, database: Database, settings: PerformerSettings, start: int) -> None:
+    def __init__(self, database: Database, chosen: PerformerSettings, start: int) -> None:
         """Begin at frame `start`, at the origin."""
         schema = database.schema
+        settings = SimpleNamespace(**chosen.flatten())
         self.settings, self.dt = settings, 1.0 / database.fps
         self.schema, self.normalization = schema, database.normalization
         self.times = schema.trajectory_times

@@ -260,7 +260,7 @@ class Cast:
 
 def _slow_down(settings: PerformerSettings, speed: float) -> PerformerSettings:
     """Return settings whose full speeds are so many times as fast."""
-    gaits = {gait: vars(getattr(settings, gait)) for gait in GAITS}
+    gaits = {gait: vars(getattr(settings.steering, gait)) for gait in GAITS}
     return settings.with_changes(
         {gait: {way: speed * each for way, each in own.items()} for gait, own in gaits.items()}
     )
@@ -277,7 +277,7 @@ def _tag(database: Database) -> Database:
 def list_jobs(name: str, loaded: Loaded, seeds: int) -> list[ChoiceJob]:
     """Return the jobs of a table for a set: without a run of its own, only walks."""
     table, settings = TABLES[name], loaded.settings
-    gaits = GAITS if settings.run != settings.walk else GAITS[:1]
+    gaits = GAITS if settings.steering.can_run else GAITS[:1]
     gaits = gaits[-1:] if table.fastest else gaits
     ways = product(gaits, table.choices, table.scripts, range(seeds))
     return [ChoiceJob(name, *way) for way in ways]

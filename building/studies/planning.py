@@ -61,7 +61,7 @@ class _WatchedField(MotionField):
 def list_jobs(database: Database) -> list[PlanJob]:
     """Return all jobs of a set: without a run of its own, only walks."""
     settings = takes.make_default_settings(database)
-    gaits = GAITS if settings.run != settings.walk else GAITS[:1]
+    gaits = GAITS if settings.steering.can_run else GAITS[:1]
     return [PlanJob(*parts) for parts in product(gaits, SCRIPTS)]
 
 

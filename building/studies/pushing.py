@@ -34,7 +34,7 @@ class PushJob(NamedTuple):
 def list_jobs(database: Database) -> list[PushJob]:
     """Return all jobs of a set: without a run of its own, only walks."""
     settings = takes.make_default_settings(database)
-    gaits = GAITS if settings.run != settings.walk else GAITS[:1]
+    gaits = GAITS if settings.steering.can_run else GAITS[:1]
     return [PushJob(*parts) for parts in product(gaits, METHODS, SHARES)]
 
 

@@ -67,7 +67,7 @@ class Loaded(NamedTuple):
 def train_field(database: Database, path: Path, progress: ReportProgress | None = None) -> None:
     """Train a motion field on a database as the command line does, and save it."""
     training, directions = QUALITIES[TRAINING]
-    fastest = takes.make_default_settings(database).run.forward
+    fastest = takes.make_default_settings(database).steering.run.forward
     tasks = make_tasks(TASK_NAMES, fastest, directions=directions)
     field = Training(database, Metric.from_database(database), tasks, training, progress)
     field.run(progress)

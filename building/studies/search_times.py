@@ -59,7 +59,7 @@ def measure_search_times(database: Database, settings: PerformerSettings) -> Sea
     sessions. Raises DatabaseError if no frame may be entered.
     """
     fitted = FittedFeatures(database).fit(settings)
-    weights = get_weights(settings, database)
+    weights = get_weights(settings.search, database)
     schema, used = database.schema.with_weights(weights), fitted.normalization.varies
     scale = fitted.normalization.compute_scale(schema.weights)
     features = (fitted.values - fitted.normalization.mean[:, None]) * scale[:, None]
@@ -67,7 +67,7 @@ def measure_search_times(database: Database, settings: PerformerSettings) -> Sea
         [f.definition.is_path for f in schema.features],
         [f.dimensions for f in schema.features],
     )
-    allowed = database.find_candidates(settings.end_guard)
+    allowed = database.find_candidates(settings.search.end_guard)
     if not allowed.any():
         raise DatabaseError(
             "No frame of the database may be entered; lower the end guard or add longer clips."

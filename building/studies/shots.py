@@ -45,7 +45,7 @@ def make_path_shot(settings: PerformerSettings, number: int, seconds: float = 30
     times = np.arange(round(seconds * _RATE) + 1) / _RATE
     knots = np.arange(0.0, seconds + 3.0, 2.0)
     speed = np.interp(times, knots, random.uniform(0.75, 1.05, len(knots)))
-    speed *= settings.walk.forward
+    speed *= settings.steering.walk.forward
     turn = np.interp(times, knots, random.uniform(-0.7, 0.7, len(knots)))
     yaw = np.concatenate([[0.0], np.cumsum(0.5 * (turn[1:] + turn[:-1]))]) / _RATE
     steps = planar.yaw_to_forward(yaw) * speed[:, None] / _RATE
@@ -63,9 +63,9 @@ def _choose_leg(
     if random.random() < _WINDOWS and len(whole):
         moved = footage.compute_ahead(frames)[random.choice(whole)].astype(float)
         return moved * [footage.size, footage.size, 1.0]
-    speed = settings.walk.forward * random.uniform(0.8, 1.1)
-    if settings.run != settings.walk and random.random() < 0.4:
-        speed = settings.run.forward * random.uniform(0.55, 0.9)
+    speed = settings.steering.walk.forward * random.uniform(0.8, 1.1)
+    if settings.steering.can_run and random.random() < 0.4:
+        speed = settings.steering.run.forward * random.uniform(0.55, 0.9)
     turn = float(random.uniform(-1.0, 1.0)) * min(1.5, 0.6 * seconds)
     length = speed * seconds * np.sinc(0.5 * turn / np.pi)  # the chord of an arc
     return np.append(length * planar.yaw_to_forward(np.array(0.5 * turn)), turn)

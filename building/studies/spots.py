@@ -34,7 +34,7 @@ def measure_way(
     until it is there for good, as a multiple of a straight way at full speed; infinite if never.
     """
     away = float(np.linalg.norm(spot))
-    speed = (settings.run if gait else settings.walk).forward
+    speed = (settings.steering.run if gait else settings.steering.walk).forward
     way = _lead(Performer(method, settings), spot, gait, 2.0 * (away / speed + _RESTS))
     apart = np.linalg.norm(way - spot, axis=1)
     far = np.flatnonzero(apart > THERE)
@@ -50,7 +50,7 @@ def measure_way(
 def _lead(performer: Performer, spot: np.ndarray, gait: float, seconds: float) -> np.ndarray:
     """Return where a character is (T, 2) that is led to a spot."""
     goal = Placement(*spot.tolist(), 0.0)
-    source = TargetInput(lambda: goal, performer.settings, gait=gait)
+    source = TargetInput(lambda: goal, performer.settings.steering, gait=gait)
     frame, way = performer.reset((0.0, 0.0), 0.0), []
     for tick in range(round(seconds * performer.method.fps)):
         situation = Situation(tick, performer.dt, frame.character, frame.simulation_object)

@@ -22,7 +22,7 @@ from motion_matching.engine.database.tags.thresholds import PLANT_ANGLE, AutoTag
 from motion_matching.engine.files import presets
 from motion_matching.engine.matching.fitted_features import FittedFeatures
 from motion_matching.engine.performance.labels import READY_LABELS, make_ready_label
-from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.performance.settings import Coupling, PerformerSettings
 from motion_matching.engine.takes import baking, metrics, takes
 
 from . import quality
@@ -93,7 +93,7 @@ def _list_modes() -> dict[str, Variant]:
 
 def _list_labels() -> dict[str, Variant]:
     """List the ready labels, each alone and all of them; feet free."""
-    labels = {name: make_ready_label(name, PerformerSettings()) for name in READY_LABELS}
+    labels = {name: make_ready_label(name, Coupling()) for name in READY_LABELS}
     return {
         "no labels": _vary(foot_lock=False),
         **{

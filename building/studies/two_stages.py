@@ -171,7 +171,7 @@ def exchange_paths(method: MotionMatching, noted: Sequence[_Query], seed: int) -
 
 def compare_searches(method: MotionMatching, noted: Sequence[_Query], nearest: int) -> Measures:
     """Return how searches in two stages compare with exact ones for some queries."""
-    allowed = np.flatnonzero(method.database.find_candidates(method._settings.end_guard))
+    allowed = np.flatnonzero(method.database.find_candidates(method._settings.search.end_guard))
     path = find_path_columns(method)
     tree = cKDTree(method._rows[allowed][:, path])
     same, ratios, exact_times, times = [], [], [], []

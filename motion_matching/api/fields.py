@@ -120,7 +120,7 @@ def make_training(
         tags = [tag for tag in published.tags if tag in database.tag_names]
     requests = make_tasks(
         tasks or (TASK_NAMES[:1] if is_notebook else TASK_NAMES),
-        takes.make_default_settings(database).run.forward,
+        takes.make_default_settings(database).steering.run.forward,
         directions=count if directions is None else directions,
         tags=tags,
         as_notebook=is_notebook,

@@ -46,7 +46,7 @@ class PerformedTake(NamedTuple):
 
     def describe_unknown_labels(self, option: str) -> str:
         """Say which tags of labels no frame carries, and the option to build with; '' if none."""
-        labels = self.live.performer_settings.labels
+        labels = self.live.performer_settings.coupling.labels
         names = ", ".join(f"'{tag}'" for tag in find_unknown_tags(labels, self.database.tag_names))
         return names and (
             f"labels name {names}, which no frame of the database is tagged; tag frames, or build "

@@ -17,7 +17,7 @@ from ..engine.ground.ground import Ground, Wall
 from ..engine.motion.contacts import ContactSettings
 from ..engine.motion.simulation_bone import SimulationBoneSettings
 from ..engine.performance.performance import Performance
-from ..engine.performance.settings import BY_DATA, PerformerSettings, Speeds
+from ..engine.performance.settings import BY_DATA, ROOMS, PerformerSettings, Speeds, Steering
 from ..engine.skeleton.bone_names import ROLES
 from ..engine.takes import takes
 from ..scene.blender.animation.actions import get_scene_fps
@@ -29,7 +29,7 @@ from .property_access import armature_of, settings_of, to_plain_value
 
 _MOMENTARY = ("favour",)  # settings that no preset keeps
 _SPECIAL = (*BY_DATA, "weights", "labels")  # settings that are not copied one by one
-_COPIED_SETTINGS = tuple(f.name for f in fields(PerformerSettings) if f.name not in _SPECIAL)
+_COPIED_SETTINGS = tuple(name for name in ROOMS if name not in _SPECIAL)
 
 
 def get_build_settings(obj: bpy.types.Object) -> BuildSettings:
@@ -126,7 +126,7 @@ def get_performer_settings(obj: bpy.types.Object, database: Database | None) -> 
         return takes.make_default_settings(database).with_changes(changes)
     walk, run = (Speeds(*map(to_plain_value, gait)) for gait in (controller.walk, controller.run))
     changes |= {"turn_limit": to_plain_value(controller.turn_limit), "strafe": controller.strafe}
-    return PerformerSettings(walk=walk, run=run).with_changes(changes)
+    return PerformerSettings(steering=Steering(walk=walk, run=run)).with_changes(changes)
 
 
 def get_controller_data(controller: Any) -> dict[str, Any]:
@@ -150,7 +150,7 @@ def set_controller(controller: Any, changes: Any, preset: str) -> None:
     for name, value in given.items():
         setattr(controller, name, value)
     if listed is not None:
-        labels.set_labels(controller, listed, PerformerSettings().with_changes(changes))
+        labels.set_labels(controller, listed, PerformerSettings().with_changes(changes).coupling)
     controller.preset = preset
 
 
@@ -165,7 +165,8 @@ def get_preset_changes(changes: Any, preset: str) -> dict[str, Any]:
     settings = PerformerSettings().with_changes(changes)
     names = [name for name in _COPIED_SETTINGS if name not in _MOMENTARY]
     names += ["labels"] if "labels" in changes else []
-    return {name: getattr(settings, name) for name in names}
+    flat = settings.flatten()
+    return {name: flat[name] for name in names}
 
 
 def get_controller_state(controller: Any) -> tuple[Any, ...]:

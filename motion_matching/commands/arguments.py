@@ -6,14 +6,13 @@ import argparse
 import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from ..engine.database.tags.thresholds import AutoTagSettings
 from ..engine.performance.settings import BY_DATA, PerformerSettings
 from ..engine.retargeting.settings import RetargetSettings
-from ..engine.settings import get_descriptions
+from ..engine.settings import get_defaults, get_descriptions
 from . import options
 from .options import Groups
 
@@ -164,7 +163,7 @@ def _format_default(value: Any, unit: str) -> str:
 
 def _list_settings(title: str, settings: type, by_data: Mapping[str, str] | None = None) -> str:
     """Return the settings for the end of a help: name, default and help."""
-    defaults = {f.name: f.default for f in fields(settings)}
+    defaults = get_defaults(settings)
     lines = [f"{title}, with defaults:"]
     for name, description in get_descriptions(settings).items():
         default = (by_data or {}).get(name) or _format_default(defaults[name], description.unit)

@@ -47,7 +47,7 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     tell_differences(arguments, database, out)
     setup = _make_setup(arguments, database)
     performance = _find_performance(setup, arguments)
-    if arguments.gait == "run" and setup.settings.run == setup.settings.walk:
+    if arguments.gait == "run" and not setup.settings.steering.can_run:
         out.say("The database has no running, so 'run' uses its walking speed.")
     performance = replace_obstacles(performance, arguments.obstacles, read_ground(arguments))
     other = _find_setup_beside(setup, arguments) if arguments.beside else None

@@ -11,16 +11,17 @@ from ..engine.errors import SettingsError
 from ..engine.performance.labels import READY
 from ..engine.performance.settings import PerformerSettings
 from ..engine.retargeting.settings import RetargetSettings
+from ..engine.settings import get_defaults
 
 
 def parse_changes(
     texts: Sequence[str], settings: PerformerSettings | RetargetSettings
 ) -> dict[str, Any]:
     """Parse settings written as 'name=value' into JSON data. SettingsError for a wrong value."""
-    changes: dict[str, Any] = {}
+    defaults, changes = get_defaults(settings), dict[str, Any]()
     for text in texts:
         name, _, value = text.partition("=")
-        default = getattr(settings, name, None)
+        default = defaults.get(name)
         if name == "labels":
             changes[name] = _parse_labels(text, value)
         elif isinstance(default, bool):
@@ -76,7 +77,7 @@ def _to_setting(name: str, numbers: list[float], settings: Any) -> Any:
             raise SettingsError(f"{text}; change them.")
         return numbers
     if name in ("walk", "run"):
-        data = getattr(settings, name)
+        data = getattr(settings.steering, name)
         if len(numbers) == 1:
             speeds = (data.forward, data.side, data.back)
             numbers = [numbers[0] * speed / data.forward for speed in speeds]

@@ -56,11 +56,33 @@ def tune(default: float | tuple[float, ...], unit: str, why: str) -> Any:
     return field(default=default, metadata={"unit": unit, "why": why})
 
 
+class Room:
+    """Base of settings that belong together: they check themselves. Raises SettingsError."""
+
+    def __post_init__(self) -> None:
+        check(self)
+
+
+def room(default: Any, label: str) -> Any:
+    """Return a dataclass field of a room of settings."""
+    return field(default=default, metadata={"room": label})
+
+
+def list_rooms(settings: Any) -> dict[str, Any]:
+    """Return the rooms of a settings class by label; without any, the class as its only one."""
+    found = {f.metadata["room"]: f.default for f in fields(settings) if "room" in f.metadata}
+    return found or {"": settings}
+
+
+def get_defaults(settings: Any) -> dict[str, Any]:
+    """Return the defaults of a settings class, or of its rooms, by field name."""
+    return {f.name: f.default for room in list_rooms(settings).values() for f in fields(room)}
+
+
 def get_descriptions(settings: Any) -> dict[str, Description]:
-    """Return the descriptions of a settings class, or of an instance of it, by field name."""
-    return {
-        f.name: f.metadata["description"] for f in fields(settings) if "description" in f.metadata
-    }
+    """Return the descriptions of a settings class, or of its rooms, by field name."""
+    found = (each for room in list_rooms(settings).values() for each in fields(room))
+    return {f.name: f.metadata["description"] for f in found if "description" in f.metadata}
 
 
 def check(settings: Any, noun: str = "setting") -> None:
@@ -69,7 +91,7 @@ def check(settings: Any, noun: str = "setting") -> None:
     Groups of settings check themselves. Raises SettingsError, which names the first wrong setting
     and its valid values; `noun` is the kind of setting in it, such as "contact setting".
     """
-    defaults = {f.name: f.default for f in fields(settings)}
+    defaults = get_defaults(settings)
     for name, description in get_descriptions(settings).items():
         value = getattr(settings, name)
         if expected := _find_fault(value, defaults[name], description):
@@ -78,7 +100,7 @@ def check(settings: Any, noun: str = "setting") -> None:
 
 def check_names(changes: Mapping[str, Any], settings: Any, noun: str = "setting") -> None:
     """Raise SettingsError for the name of a setting that a class, or its instance, lacks."""
-    known = sorted(f.name for f in fields(settings))
+    known = sorted(get_defaults(settings))
     for name in changes:
         if name not in known:
             raise SettingsError(f"There is no {noun} '{name}'; known ones are {', '.join(known)}.")

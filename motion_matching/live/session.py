@@ -8,7 +8,6 @@ only way out; may be called twice
 from __future__ import annotations
 
 from contextlib import ExitStack, suppress
-from dataclasses import fields
 from pathlib import Path
 from typing import NamedTuple
 
@@ -168,12 +167,9 @@ class Session(Stepper):
 
     def apply(self, settings: PerformerSettings) -> None:
         """Use other settings from the next tick on; a message says why if they are refused."""
-        now = self.performer.settings
-        self._pending = {
-            f.name: getattr(settings, f.name)
-            for f in fields(settings)
-            if getattr(settings, f.name) != getattr(now, f.name)
-        }
+        now = self.performer.settings.flatten()
+        changed = settings.flatten()
+        self._pending = {name: each for name, each in changed.items() if each != now[name]}
 
     @property
     def is_recording(self) -> bool:

@@ -118,7 +118,7 @@ def test_a_motion_field_plays_live_and_in_takes():
         now += 1 / 24
         live.tick(now, 0.0)
     assert len(field.decision.states) == 4
-    assert live.session.performer.settings.drift == 0.3
+    assert live.session.performer.settings.motion_field.drift == 0.3
     # and so does the notebook's field, which is trained on its own
     key = field_training.get_training_key(obj)
     controller.field = "notebook"
@@ -126,7 +126,7 @@ def test_a_motion_field_plays_live_and_in_takes():
     for _ in range(4):
         now += 1 / 24
         live.tick(now, 0.0)
-    assert live.session.performer.settings.field == "notebook"
+    assert live.session.performer.settings.as_published.field == "notebook"
     assert max(field.decision.scores) <= 0.0, "greed is the angle left, and nothing else"
     controller.field = "by_gait"
     for _ in range(24):

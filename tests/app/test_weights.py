@@ -91,6 +91,6 @@ def test_a_live_session_applies_new_weights_once(obj, hashes, monkeypatch):
     for tick in range(60):
         live.tick(0.06 + tick / 60.0, 0.0)
     [weights] = applied
-    assert weights != settings.weights
+    assert weights != settings.search.weights
     assert hashes == []
     host.end()

@@ -195,7 +195,9 @@ def change_weights(live, obj):
         for item, weight in zip(of_path, weights, strict=True):
             item.weight = weight
         yield from until(
-            lambda to=weights[-1]: abs(live.session.performer.settings.weights[last] - to) < 1e-4
+            lambda to=weights[-1]: (
+                abs(live.session.performer.settings.search.weights[last] - to) < 1e-4
+            )
         )
         misses.append((yield from measure_path_error(live)))
     print(

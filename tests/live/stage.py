@@ -32,7 +32,7 @@ def make_performer(ground: Ground = FLAT, database: Database | None = None) -> P
 
 def build_performance(name: str = "random", seconds: float = 10.0, seed: int = 2) -> Performance:
     return scripts.build_script(
-        name, seconds, FPS, demo_settings().walk, demo_settings().run, seed=seed
+        name, seconds, FPS, demo_settings().steering.walk, demo_settings().steering.run, seed=seed
     )
 
 

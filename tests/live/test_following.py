@@ -151,7 +151,7 @@ def test_the_shipped_settings_stop_within_arms_length_without_sliding(performer)
         goal = Placement(x, y, 0.0)
         frames = drive_performer(
             performer,
-            TargetInput(lambda goal=goal: goal, performer.settings),
+            TargetInput(lambda goal=goal: goal, performer.settings.steering),
             10.0,
             Placement(0.0, 0.0, 0.0),
         )
@@ -159,7 +159,7 @@ def test_the_shipped_settings_stop_within_arms_length_without_sliding(performer)
         assert math.hypot(last.simulation_object.x - x, last.simulation_object.y - y) < 0.05
         assert (
             math.hypot(last.character.x - x, last.character.y - y)
-            < performer.settings.clamp_distance + 0.05
+            < performer.settings.coupling.clamp_distance + 0.05
         )
         assert np.ptp(get_placements(frames)[-30:, :2], axis=0).max() < 0.05
 
@@ -170,7 +170,7 @@ def test_the_shipped_settings_stop_within_arms_length_without_sliding(performer)
 def test_the_character_stops_at_its_target(synchronized, x, y, yaw):
     performer = synchronized
     goal = Placement(x, y, yaw)
-    target = TargetInput(lambda: goal, performer.settings, turns=True)
+    target = TargetInput(lambda: goal, performer.settings.steering, turns=True)
     frames = drive_performer(performer, target, 10.0, Placement(0.0, 0.0, 0.0))
     way = get_placements(frames)
     apart = np.hypot(way[:, 0] - x, way[:, 1] - y)
@@ -187,7 +187,7 @@ def test_the_character_stops_at_its_target(synchronized, x, y, yaw):
 def test_a_moving_target_is_followed_and_a_deleted_one_is_not(synchronized):
     performer = synchronized
     goal = Placement(0.0, -3.0, 0.0)
-    target = TargetInput(lambda: goal, performer.settings)
+    target = TargetInput(lambda: goal, performer.settings.steering)
     drive_on = drive_performer(performer, target, 7.0, Placement(0.0, 0.0, 0.0))
     assert np.hypot(drive_on[-1].character.x, drive_on[-1].character.y + 3.0) < 0.02
     goal = Placement(3.0, -3.0, 0.0)
@@ -213,7 +213,7 @@ def test_a_moving_target_is_followed_and_a_deleted_one_is_not(synchronized):
 def test_replay_performs_the_recorded_ticks(demo_database, performer):
     settings = performer.settings
     wanted = scripts.build_script(
-        "random", 6.0, demo_database.fps, settings.walk, settings.run, seed=5
+        "random", 6.0, demo_database.fps, settings.steering.walk, settings.steering.run, seed=5
     )
     replay = ReplayInput(wanted, demo_database.fps)
     take = rollout.solve(performer, wanted)
@@ -231,7 +231,7 @@ def test_replay_performs_the_recorded_ticks(demo_database, performer):
 
 def test_the_character_stands_until_a_point_is_set_and_then_goes_there(synchronized):
     performer = synchronized
-    goal = PointInput(performer.settings)
+    goal = PointInput(performer.settings.steering)
     here = Placement(0.0, 0.0, 0.0)
 
     def go_on(seconds):

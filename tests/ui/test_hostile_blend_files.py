@@ -69,7 +69,9 @@ def obj():
 def make_take(obj, name="Take"):
     """List a take of a script, with two curves, as a bake leaves it."""
     action = bpy.data.actions.new(name)
-    performed = scripts.build_script("square", 2.0, 30.0, SETTINGS.walk, SETTINGS.run)
+    performed = scripts.build_script(
+        "square", 2.0, 30.0, SETTINGS.steering.walk, SETTINGS.steering.run
+    )
     recording.store_performance(action, performance.to_json(performed), 1.0, 60, 30.0)
     take_list.list_take(obj, action)
     return action

@@ -311,7 +311,10 @@ def test_the_view_warns_of_speeds_without_data_and_of_slow_ticks(addon):
     _wanted, matched = runtime.get_cache(play_drawing.HudCache).snapshot.lines[:2]
     np.testing.assert_allclose(matched.points[0][:2], live.position, atol=1e-6)
     gone = np.linalg.norm(np.diff(matched.points, axis=0), axis=1).sum()
-    assert abs(gone - ready[2].walk.forward) < 0.3, (gone, ready[2].walk)  # after one second
+    assert abs(gone - ready[2].steering.walk.forward) < 0.3, (
+        gone,
+        ready[2].steering.walk,
+    )  # after one second
     assert runtime.get_cache(play_drawing.HudCache).snapshot.texts == ()
     assert runtime.get_cache(play_drawing.HudCache).snapshot.recorded is None
 

@@ -157,7 +157,9 @@ class User:
         action = self.random.choice((None, self.choose(bpy.data.actions)))
         if action is None:
             action = bpy.data.actions.new("Take")
-            performed = scripts.build_script("square", 1.0, 30.0, SETTINGS.walk, SETTINGS.run)
+            performed = scripts.build_script(
+                "square", 1.0, 30.0, SETTINGS.steering.walk, SETTINGS.steering.run
+            )
             recording.store_performance(action, performance.to_json(performed), 1.0, 30, 30.0)
         take_list.list_take(obj, action)
         if not action.get(MINE):  # which have their shield

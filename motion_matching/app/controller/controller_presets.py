@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import bpy
@@ -37,7 +36,7 @@ def find_file(name: str) -> Path:
 def apply_to(settings: PerformerSettings, path: Path) -> PerformerSettings:
     """Return settings as a preset makes them. SettingsError if the preset is wrong."""
     changes = presets.load(_KIND, str(path)).get("settings")
-    return replace(settings, **get_preset_changes(changes, path.stem))
+    return settings.with_changes(get_preset_changes(changes, path.stem))
 
 
 def _find_files() -> dict[str, Path]:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from ...engine.database.tags.tags import parse_names
-from ...engine.performance.labels import LABELLED, READY_LABELS, DisplacementLabel, make_ready_label
-from ...engine.performance.settings import PerformerSettings
+from ...engine.performance.labels import READY_LABELS, DisplacementLabel, make_ready_label
+from ...engine.performance.settings import LABELLED, Coupling
 from .. import property_access
 from ..property_access import to_plain_value
 
@@ -30,9 +30,7 @@ def get_state(controller: Any) -> tuple[Any, ...]:
     )
 
 
-def set_labels(
-    controller: Any, labels: Sequence[DisplacementLabel], own: PerformerSettings
-) -> None:
+def set_labels(controller: Any, labels: Sequence[DisplacementLabel], own: Coupling) -> None:
     """List other labels; what they do not name, they get from a performer's own settings."""
     controller.labels.clear()
     inherited = len(controller.labels)  # a library override keeps linked items: they get new values
@@ -48,7 +46,7 @@ def set_labels(
 
 def add_labels(controller: Any, names: Sequence[str]) -> None:
     """Add ready labels behind the others, or with no name one that is like the controller."""
-    own = PerformerSettings().with_changes(_read_settings(controller))
+    own = Coupling(**_read_settings(controller))
     labels = [make_ready_label(name, own) for name in names] or [DisplacementLabel((), {})]
     for label in labels:
         _append(controller, label, own)
@@ -61,11 +59,11 @@ def list_missing(controller: Any, names: Sequence[str]) -> list[str]:
     return [name for name in names if not used.issuperset(READY_LABELS[name][0])]
 
 
-def _append(controller: Any, label: DisplacementLabel, own: PerformerSettings) -> None:
+def _append(controller: Any, label: DisplacementLabel, own: Coupling) -> None:
     _fill(property_access.add(controller.labels, label.title or "Label"), label, own)
 
 
-def _fill(item: Any, label: DisplacementLabel, own: PerformerSettings) -> None:
+def _fill(item: Any, label: DisplacementLabel, own: Coupling) -> None:
     item.tags = label.title
     for name in LABELLED:
         setattr(item, name, label.settings.get(name, getattr(own, name)))

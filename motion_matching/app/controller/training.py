@@ -83,7 +83,7 @@ class TrainingRequest:
     def create_training(self, database: Database, report: ReportProgress) -> Training:
         """Return a training that reports its progress. Raises an error if a tag is on no frame."""
         settings, directions = TRAININGS[self.quality]
-        fastest = takes.make_default_settings(database).run.forward
+        fastest = takes.make_default_settings(database).steering.run.forward
         speeds = space_speeds(fastest) if self.with_speed else ()
         tasks = Tasks(directions, speeds, self.tags, as_notebook=self.quality == NOTEBOOK)
         metric = engine.field.field_controller.METRICS[self.metric](database)

@@ -164,7 +164,7 @@ class LiveSession:
         began = time.perf_counter()
         obj = self.armature.find()
         if self._tag_request and obj:  # else the session itself reports that it is gone
-            end_guard = self.session.performer.settings.end_guard
+            end_guard = self.session.performer.settings.search.end_guard
             self.session.tags = self._tag_request.resolve(settings_of(obj).play.tags, end_guard)
         report = self.session.tick(now, self._heading, in_frame_change=self._follower.is_on)
         self.pace.add_ticks(self._now, report.ticks, time.perf_counter() - began)

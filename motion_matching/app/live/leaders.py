@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ...engine.control.performer import Placement
     from ...engine.ground.ground import Ground
     from ...engine.performance.performance import Performance
-    from ...engine.performance.settings import PerformerSettings
+    from ...engine.performance.settings import PerformerSettings, Steering
     from ...live.inputs.base import Input
     from ...live.inputs.leaders.path import PathInput
 
@@ -37,10 +37,10 @@ class Leading(NamedTuple):
     get_target: Callable[[], Placement | None] | None = None
 
 
-def create_path(play: Any, gait: str, settings: PerformerSettings) -> PathInput:
+def create_path(play: Any, gait: str, steering: Steering) -> PathInput:
     """Return the input along the curve of `play`. Raises errors of the path."""
     path = scene.staging.placements.read_curve_path(play.curve)
-    speed = (settings.run if gait == "run" else settings.walk).forward
+    speed = (steering.run if gait == "run" else steering.walk).forward
     lead, share = live.inputs.leaders.path.PathInput, float(gait == "run")
     return lead(path.points, speed, factors=path.radii, cyclic=path.cyclic, gait=share)
 
@@ -78,7 +78,7 @@ def _drop_foreign_weights(performed: Performance, weights: tuple[float, ...] | N
 
 
 def _create_along_curve(led: Leading) -> Input:
-    return create_path(led.play, led.gait, led.settings)
+    return create_path(led.play, led.gait, led.settings.steering)
 
 
 def _create_to_target(led: Leading) -> Input:
@@ -86,17 +86,17 @@ def _create_to_target(led: Leading) -> Input:
     read_target = partial(scene.staging.placements.read_object_placement, target)
     lead, gait = live.inputs.leaders.target.TargetInput, float(led.gait == "run")
     where = led.get_target or read_target
-    return lead(where, led.settings, gait=gait, turns=True, ground=led.ground)
+    return lead(where, led.settings.steering, gait=gait, turns=True, ground=led.ground)
 
 
 def _create_repeat(led: Leading) -> Input:
-    read = _read_recording(led.play.take, led.settings.weights, led.fps)
+    read = _read_recording(led.play.take, led.settings.search.weights, led.fps)
     return live.inputs.leaders.replay.ReplayInput(*read)
 
 
 def _create_to_clicks(led: Leading) -> Input:
     lead, gait = live.inputs.leaders.target.PointInput, float(led.gait == "run")
-    return lead(led.settings, gait=gait, ground=led.ground)
+    return lead(led.settings.steering, gait=gait, ground=led.ground)
 
 
 class LeaderKind(NamedTuple):

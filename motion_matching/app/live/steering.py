@@ -54,6 +54,6 @@ def follow_changed_curve(source: Input, play: Any, settings: PerformerSettings) 
     """Go on along the curve as it is now, if one is followed. Raises errors of the path."""
     followed = find_leader(source, PathInput)
     if isinstance(source, GuidedInput) and followed and play.curve:
-        path = create_path(play, play.gait, settings)
+        path = create_path(play, play.gait, settings.steering)
         path.resume(followed)
         source.leader = path

@@ -60,7 +60,7 @@ class BakePlan:
     ) -> Steps[BakeRequest]:
         """Say what is baked for the armature of a session_uid. DatabaseError for missing tags."""
         tags = frozenset(parse_names(self.tags))
-        if problem := database.explain_missing_tags(tags, settings.end_guard):
+        if problem := database.explain_missing_tags(tags, settings.search.end_guard):
             raise DatabaseError(problem)
         if self.along != "script":
             return (yield from self._lead_steps(uid, database, settings, tags))
@@ -89,7 +89,7 @@ class BakePlan:
         seconds, get_target, limit = self.seconds, None, _LONGEST
         if self.along == "target":
             limit = _estimate_way(
-                start.placement, play.target, getattr(settings, self.gait).forward
+                start.placement, play.target, getattr(settings.steering, self.gait).forward
             )
             if placements.is_animated(play.target):
                 seconds = seconds or self._measure_rest_of_scene()

@@ -141,15 +141,15 @@ class Inertializer:
         cls, limits: np.ndarray, settings: PerformerSettings, dt: float, slowness: float = 1.0
     ) -> Inertializer:
         """Return one that lets jumps fade as settings choose, for a body of a slowness."""
-        shape, time = choose_fade(settings)
-        root = settings.blend_root, settings.root_halflife
-        return cls(limits, time, dt, shape, settings.blend_stretch, *root, slowness)
+        (shape, time), own = choose_fade(settings), settings.blending
+        root = own.blend_root, own.root_halflife
+        return cls(limits, time, dt, shape, own.blend_stretch, *root, slowness)
 
     def apply(self, settings: PerformerSettings) -> None:
         """Let the next jumps fade as settings choose; offsets that fade already go on unchanged."""
-        self._shape, self._time = choose_fade(settings)
-        self._stretch, self._blends_root = settings.blend_stretch, settings.blend_root
-        self._root_halflife = self._slowness * settings.root_halflife
+        (self._shape, self._time), own = choose_fade(settings), settings.blending
+        self._stretch, self._blends_root = own.blend_stretch, own.blend_root
+        self._root_halflife = self._slowness * own.root_halflife
 
     @property
     def half_time(self) -> float:

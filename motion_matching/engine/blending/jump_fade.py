@@ -111,6 +111,6 @@ SPRING, CUBIC = SpringFade(), CubicFade()
 
 def choose_fade(settings: PerformerSettings) -> tuple[FadeShape, float]:
     """Return the shape that settings choose, with its time."""
-    if settings.inertialization == "cubic":
-        return CUBIC, settings.blend_time
-    return SPRING, settings.inertialization_halflife
+    if settings.as_published.inertialization == "cubic":
+        return CUBIC, settings.as_published.blend_time
+    return SPRING, settings.blending.inertialization_halflife

@@ -21,7 +21,7 @@ from ..maths.easing import smoothstep
 from ..maths.planar import rotate, rotate_xy, wrap
 from ..maths.rotations import quat
 from ..motion.margins import MARGINS
-from ..performance.settings import PerformerSettings
+from ..performance.settings import FootLocking, PerformerSettings
 from ..performance.start_state import GroundPlace, build_start_state, compose_places
 from ..skeleton.skeleton import Skeleton
 from .numbers import NUMBERS
@@ -69,9 +69,9 @@ def carry_on(
     unlocked, places, faded = _fade(before, rest, body, settings, lead_back, moves)
     old = _get_places(rest[2:])
     poses, end = unlocked, faded
-    if contacts is not None and settings.foot_lock and len(body.legs):
+    if contacts is not None and settings.feet.foot_lock and len(body.legs):
         toes = _list_toes(rest, contacts, body)
-        poses, end = _plant(before, unlocked, contacts[2:], toes, body, settings, faded)
+        poses, end = _plant(before, unlocked, contacts[2:], toes, body, settings.feet, faded)
     last = min(end, len(unlocked) - 1)
     move = (0.0, 0.0, 0.0)
     if moves and not (lead_back and last >= faded):
@@ -156,7 +156,7 @@ def _plant(
     contacts: np.ndarray,
     toes: Sequence[PlayedToes],
     body: Body,
-    settings: PerformerSettings,
+    locking: FootLocking,
     faded: int,
 ) -> tuple[np.ndarray, int]:
     """Return the poses with feet planted until all has faded, and the tick when the last is free.
@@ -166,7 +166,7 @@ def _plant(
     dt, feet = 1.0 / body.fps, create_foot_lock(body.legs)
     hardest = Joints(body.skeleton.parents).measure_acceleration(poses.astype(np.float64), body.fps)
     hardest = max(hardest, MARGINS.fall)
-    feet.start_from(before[-1], before[-2], settings, dt)
+    feet.start_from(before[-1], before[-2], locking, dt)
     result, release = poses.copy(), len(poses)
     own = np.zeros(contacts.shape[1], bool)  # contacts left to the rest
     for tick in range(len(poses)):
@@ -178,7 +178,7 @@ def _plant(
                 release = tick
         else:
             contact = contacts[tick]
-        feet.apply(result[tick], contact, settings, dt, toes=toes[tick], hardest=hardest)
+        feet.apply(result[tick], contact, locking, dt, toes=toes[tick], hardest=hardest)
         since = (tick - release) * dt
         if since >= NUMBERS.ease_legs:
             return result, tick - 1

@@ -16,7 +16,7 @@ import math
 from ..maths.easing import clamp
 from ..maths.planar import wrap
 from ..maths.springs import compute_remainder
-from ..performance.settings import PerformerSettings
+from ..performance.settings import Coupling
 from .numbers import NUMBERS
 from .trajectory import SimulationObject
 
@@ -29,7 +29,7 @@ def place_character(
     character: GroundPose,
     velocity: GroundPose,
     simulation: SimulationObject,
-    settings: PerformerSettings,
+    settings: Coupling,
     dt: float,
     feet: tuple[float, float] | None = None,
 ) -> GroundPose:
@@ -51,7 +51,7 @@ def place_character(
     return character
 
 
-def waits(settings: PerformerSettings) -> bool:
+def waits(settings: Coupling) -> bool:
     """Return whether the simulation object waits for a character with these settings."""
     adjusts = settings.displacement == "adjust" and settings.adjust_by_velocity
     return settings.clamp and adjusts and settings.object_waits
@@ -74,7 +74,7 @@ def adjust(
     character: GroundPose,
     velocity: GroundPose,
     simulation: SimulationObject,
-    settings: PerformerSettings,
+    settings: Coupling,
     dt: float,
     feet: tuple[float, float] | None,
 ) -> GroundPose:
@@ -87,7 +87,7 @@ def _pull(
     character: GroundPose,
     velocity: GroundPose,
     simulation: SimulationObject,
-    settings: PerformerSettings,
+    settings: Coupling,
     dt: float,
 ) -> GroundPose:
     """Damp the character toward the simulation object, optionally by a share of its own motion.
@@ -113,7 +113,7 @@ def _pull(
         turn = clamp(turn, settings.adjust_rotation_ratio * own_turn)
         if not settings.object_waits:
             return x + dx, y + dy, yaw + turn
-    return x + dx, y + dy, yaw + limit_turn(turn, turn_rate * dt, settings.turn_limit * dt)
+    return x + dx, y + dy, yaw + limit_turn(turn, turn_rate * dt, simulation.turn_limit * dt)
 
 
 def _lean(

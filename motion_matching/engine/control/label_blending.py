@@ -13,12 +13,12 @@ import numpy as np
 
 from ..maths.planar import wrap
 from ..performance.labels import DisplacementLabel
-from ..performance.settings import PerformerSettings
+from ..performance.settings import Coupling
 from . import displacement
 from .displacement import GroundPose
 from .trajectory import SimulationObject
 
-Shared = Sequence[tuple[float, PerformerSettings]]
+Shared = Sequence[tuple[float, Coupling]]
 
 
 class EasedShares:
@@ -107,11 +107,11 @@ def _ease(start: float, rate: float, goal: float, s: float) -> float:
 class LabelBlending:
     """Places a character by the labels that it plays; see `displacement.place_character`."""
 
-    def __init__(self, settings: PerformerSettings) -> None:
+    def __init__(self, settings: Coupling) -> None:
         self.apply(settings)
         self.reset()
 
-    def apply(self, settings: PerformerSettings) -> None:
+    def apply(self, settings: Coupling) -> None:
         """Use other settings from the next tick on."""
         self._seconds = settings.label_blend
         self._settings = (settings, *(label.apply_to(settings) for label in settings.labels))
@@ -145,7 +145,7 @@ class LabelBlending:
         return displacement.clamp_character(character, simulation, clamp, clamp_turn)
 
     def _update_limits(
-        self, goal: PerformerSettings, apart: tuple[float, float], is_first: bool, dt: float
+        self, goal: Coupling, apart: tuple[float, float], is_first: bool, dt: float
     ) -> None:
         """Ease toward the limits of some settings.
 

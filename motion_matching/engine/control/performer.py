@@ -34,7 +34,7 @@ from .label_blending import LabelBlending
 from .life.breathing import Breathing
 from .life.looking import Look
 from .method import Goal, Method, Motion
-from .trajectory import PastTrajectory, SimulationObject, State, TrajectoryPoint
+from .trajectory import PastTrajectory, SimulationObject, TrajectoryPoint, choose_prediction
 
 
 class Placement(NamedTuple):
@@ -80,7 +80,8 @@ class Performer:
         self.settings = settings
         self.ground = ground
         self.dt = 1.0 / method.fps
-        self._simulation = SimulationObject(settings, ground)
+        self._simulation = SimulationObject(settings.steering, ground)
+        self._predict = choose_prediction(settings.as_published, self.dt)
         self._feet = create_foot_lock(method.legs, ground)
         self._look = Look(method.gaze)
         self._breathing = Breathing(method.skeleton.parents, method.hips, method.legs, method.gaze)
@@ -89,7 +90,7 @@ class Performer:
             method.acceleration_limits, settings, self.dt, slowness
         )
         self._joints = Joints(method.skeleton.parents)
-        self._labels = LabelBlending(settings)
+        self._labels = LabelBlending(settings.coupling)
         times = method.trajectory_times
         self._future_times = tuple(t for t in times if t > 0)
         self._past_times = tuple(t for t in times if t <= 0)
@@ -104,10 +105,11 @@ class Performer:
         # first, because the method may refuse them before anything has changed
         self.method.apply(settings)
         self.settings = settings
-        self._simulation.apply(settings)
+        self._simulation.apply(settings.steering)
+        self._predict = choose_prediction(settings.as_published, self.dt)
         self._inertializer.apply(settings)
-        self._labels.apply(settings)
-        if not settings.foot_lock:
+        self._labels.apply(settings.coupling)
+        if not settings.feet.foot_lock:
             self._feet.release()
 
     def reset(self, position: tuple[float, float], facing: float, seed: int = 0) -> Frame:
@@ -123,7 +125,7 @@ class Performer:
         self._labels.reset()
         self._hardest = MARGINS.fall
         self._around_jump: list[tuple[bool, float]] = []  # of the last ticks
-        x, y = self.ground.slide(position, position, self.settings.collision_radius)
+        x, y = self.ground.slide(position, position, self.settings.steering.collision_radius)
         self._placement = (x, y, facing)
         self.last_transition: Transition | None = None
         self._simulation.reset(*self._placement)
@@ -161,9 +163,9 @@ class Performer:
             return self.reset(position, facing, seed)
         self._breathing.reset(seed)
         moving = state.to_moving_pose(skeleton)
-        x, y = self.ground.slide(position, position, self.settings.collision_radius)
+        x, y = self.ground.slide(position, position, self.settings.steering.collision_radius)
         world, before = (_place(moving.advance(t), (x, y, facing)) for t in (0.0, -self.dt))
-        height = self._feet.start_from(world, before, self.settings, self.dt)
+        height = self._feet.start_from(world, before, self.settings.feet, self.dt)
         moving = moving.lower(height, skeleton.parents)
         motion = self.method.start_from(moving)
         jump = motion.jump
@@ -199,7 +201,7 @@ class Performer:
         self._ahead = []
         self._gone = [0.0] * len(motion.contacts)
         pose = _place(moving.pose, place, height).astype(np.float32)
-        if not self.settings.foot_lock:
+        if not self.settings.feet.foot_lock:
             self._feet.release()
         return self._make_frame(motion, pose, pose, self._feet.locked)
 
@@ -240,13 +242,13 @@ class Performer:
         self._apart = Placement(led[0] - dx, led[1] - dy, wrap(led[2] - turn))
         turn_rate = displacement.add_swing(turn / self.dt, swing)
         velocity = dx / self.dt, dy / self.dt, turn_rate
-        feet = self._feet.offset if stands and self.settings.foot_lock else None
+        feet = self._feet.offset if stands and self.settings.feet.foot_lock else None
         if motion.labels:
             place = self._labels.place_character
             goal_pose = place(moved, velocity, simulation, motion.labels, self.dt, feet)
         else:
             goal_pose = displacement.place_character(
-                moved, velocity, simulation, self.settings, self.dt, feet
+                moved, velocity, simulation, self.settings.coupling, self.dt, feet
             )
         self._placement = self._slide(goal_pose)
         step = math.hypot(self._placement[0] - old_x, self._placement[1] - old_y)
@@ -294,26 +296,26 @@ class Performer:
 
     def _wants_to_rest(self, intent: Intent) -> bool:
         """Return whether the character only has to face like the simulation object."""
-        if not self._simulation.is_at_rest or not self.settings.idle:
+        if not self._simulation.is_at_rest or not self.settings.life.idle:
             return False
         return intent.jump_to is None and intent.enter is None and intent.push is None
 
     def predict_path(self, times: Sequence[float]) -> list[TrajectoryPoint]:
         """Return the simulation object's trajectory in the world at ascending times in seconds."""
-        return self._simulation.predict(times)
+        return [TrajectoryPoint(*state[:5]) for state in self._predict(self._simulation, times)]
 
     def _check_sharp_change(self) -> bool:
         """Return whether the goal changed too much in a search interval for a search to wait.
 
         Afterwards, and after each interval, changes are measured against the present goal.
         """
-        simulation, settings = self._simulation, self.settings
+        simulation, search = self._simulation, self.settings.search
         vx, vy, yaw = simulation.desired_vx, simulation.desired_vy, simulation.desired_yaw
         old_vx, old_vy, old_yaw = self._previous_desired
-        sharp = math.hypot(vx - old_vx, vy - old_vy) > settings.sharp_velocity
-        sharp = sharp or abs(wrap(yaw - old_yaw)) > settings.sharp_angle
+        sharp = math.hypot(vx - old_vx, vy - old_vy) > search.sharp_velocity
+        sharp = sharp or abs(wrap(yaw - old_yaw)) > search.sharp_angle
         self._desired_age += self.dt
-        if sharp or self._desired_age >= settings.search_interval:
+        if sharp or self._desired_age >= search.search_interval:
             self._previous_desired = (vx, vy, yaw)
             self._desired_age = 0.0
         return sharp
@@ -323,7 +325,7 @@ class Performer:
         x, y, yaw = self._placement
         c, s = math.cos(yaw), math.sin(yaw)
         points: list[tuple[float, ...]] = [self._past.sample(t)[:5] for t in self._past_times]
-        points += [state[:5] for state in self._foresee(self._future_times)]
+        points += [state[:5] for state in self._predict(self._simulation, self._future_times)]
         rises = self._measure_rises() or [0.0] * len(points)
         trajectory = [
             TrajectoryPoint(
@@ -338,16 +340,6 @@ class Performer:
         ]
         self._ahead = trajectory[len(self._past_times) :]
         return trajectory
-
-    def _foresee(self, times: Sequence[float]) -> list[State]:
-        """Return where the simulation object will be at ascending times after now, or as published.
-
-        The notebook moves the object before it predicts: its times count from the end of the tick
-        (notebook 000, Player).
-        """
-        if self.settings.prediction != "notebook":
-            return self._simulation.foresee(times)
-        return self._simulation.foresee([self.dt, *(self.dt + time for time in times)])[1:]
 
     def _find_most_speed(self) -> float:
         """Return the top speed of the motion on the slopes that were ahead a tick ago."""
@@ -367,7 +359,8 @@ class Performer:
         if not self._looks:
             return []
         way = [self._past.sample(time)[:2] for time in self._looks if time <= 0.0]
-        way += [state[:2] for state in self._foresee([t for t in self._looks if t > 0])]
+        ahead = [time for time in self._looks if time > 0.0]
+        way += [state[:2] for state in self._predict(self._simulation, ahead)]
         times = (*self._past_times, *self._future_times)
         return measure_rises(self.ground, way, times, self._feet.below)
 
@@ -378,44 +371,45 @@ class Performer:
         x, y, yaw = self._placement
         vx, vy, turn = root.tolist()
         dx, dy = rotate_xy((vx + offset[0]) * self.dt, (vy + offset[1]) * self.dt, yaw)
-        turn = displacement.limit_fading_turn(turn, offset[2], swing, self.settings.turn_limit)
+        turn = displacement.limit_fading_turn(turn, offset[2], swing, self._simulation.turn_limit)
         self._led = np.array([vx + offset[0], vy + offset[1], turn])
         return x + dx, y + dy, yaw + turn * self.dt
 
     def _slide(self, goal: displacement.GroundPose) -> displacement.GroundPose:
         """Return how far obstacles let the character go; an object at its goal comes along."""
         simulation, target = self._simulation, goal[:2]
-        x, y = self.ground.slide(self._placement[:2], target, self.settings.collision_radius)
+        radius = self.settings.steering.collision_radius
+        x, y = self.ground.slide(self._placement[:2], target, radius)
         if (simulation.x, simulation.y) == target:
             simulation.x, simulation.y = x, y
         return x, y, goal[2]
 
     def _turn_head(self, pose: np.ndarray, intent: Intent) -> None:
         """Turn the head of a pose toward the requested direction, or a point."""
-        if not self._look.is_needed(self.settings):
+        if not self._look.is_needed(self.settings.life):
             return
         simulation, yaw = self._simulation, self._placement[2]
         # the same way as the object, so that the head does not turn the other way
-        heading = simulation.find_turn(self.settings.look_ahead) + wrap(simulation.yaw - yaw)
-        self._look.apply(pose, heading, intent.look_at, self.settings, self.dt)
+        heading = simulation.find_turn(self.settings.life.look_ahead) + wrap(simulation.yaw - yaw)
+        self._look.apply(pose, heading, intent.look_at, self.settings.life, self.dt)
 
     def _build_frame(self, motion: Motion, pose: np.ndarray, intent: Intent | None = None) -> Frame:
         x, y, yaw = self._placement
         half = 0.5 * yaw
-        height = self._feet.update_height(x, y, self.settings, self.dt, motion.footing)
+        height = self._feet.update_height(x, y, self.settings.feet, self.dt, motion.footing)
         pose[:, 0] = (x, y, height, math.cos(half), 0.0, 0.0, math.sin(half))
         if intent is not None:
-            amount, buffer = self.settings.breathing, self.settings.stretch_buffer
+            amount, buffer = self.settings.life.breathing, self.settings.feet.stretch_buffer
             plants = self._feet.plants if motion.holds else None
             self._breathing.apply(pose, plants, amount, buffer, self.dt)
             self._feet.allow_stretch(self._breathing.spare)
             self._turn_head(pose, intent)
         unlocked, locked = pose, (False,) * len(motion.contacts)
         calm = self._find_hardest(motion)
-        if self.settings.foot_lock:
+        if self.settings.feet.foot_lock:
             pose = unlocked.copy()
             self._feet.apply(
-                *(pose, motion.contacts, self.settings, self.dt),
+                *(pose, motion.contacts, self.settings.feet, self.dt),
                 *(self._stands, motion.toes, self._hardest, calm),
             )
             locked = self._feet.locked

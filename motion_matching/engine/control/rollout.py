@@ -81,8 +81,8 @@ def simulate(performance: Performance, settings: PerformerSettings, fps: float) 
     """Return the path (T, 3), x, y and yaw, of the simulation object without a character."""
     performance, dt = performance.resample(fps), 1.0 / fps
     settings, ground = settings.with_changes(performance.settings), performance.ground
-    simulation, at = SimulationObject(settings, ground), performance.position
-    simulation.reset(*ground.slide(at, at, settings.collision_radius), performance.facing)
+    simulation, at = SimulationObject(settings.steering, ground), performance.position
+    simulation.reset(*ground.slide(at, at, settings.steering.collision_radius), performance.facing)
     if start := performance.start:
         vx, vy, turn = start.root_velocity
         simulation.start(rotate_xy(vx, vy, performance.facing), turn)
@@ -91,7 +91,7 @@ def simulate(performance: Performance, settings: PerformerSettings, fps: float) 
     for tick, intent in enumerate(performance.intents):
         if tick in changes:
             settings = settings.with_changes(changes[tick])
-            simulation.apply(settings)
+            simulation.apply(settings.steering)
         simulation.steer(intent, dt)
         simulation.step(dt)
         path.append((simulation.x, simulation.y, simulation.yaw))

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from ..ground.ground import FLAT, Ground, Point
@@ -19,7 +20,7 @@ from ..maths.planar import wrap
 from ..maths.springs import compute_remainder, halflife_to_rate
 from ..motion.rest import AT_REST
 from ..performance.intent import FuturePath, Intent
-from ..performance.settings import PerformerSettings
+from ..performance.settings import AsPublished, Steering
 from .numbers import NUMBERS
 
 # x, y, yaw, velocity, acceleration and yaw rate
@@ -50,14 +51,15 @@ class TrajectoryPoint(NamedTuple):
 class SimulationObject:
     """A point with a heading that follows intents with springs and stops at obstacles."""
 
-    def __init__(self, settings: PerformerSettings, ground: Ground = FLAT) -> None:
+    def __init__(self, settings: Steering, ground: Ground = FLAT) -> None:
         self._ground, self._is_open = ground, ground is FLAT
         self.gait = 0.0
         self.apply(settings)
         self.reset(0.0, 0.0, 0.0)
 
-    def apply(self, settings: PerformerSettings) -> None:
+    def apply(self, settings: Steering) -> None:
         self._settings = settings
+        self.turn_limit = settings.turn_limit
         self._speeds = self._blend_speeds(self.gait)
         self._rotation_y = halflife_to_rate(settings.rotation_halflife)
         self._velocity_y = halflife_to_rate(settings.velocity_halflife)
@@ -142,25 +144,21 @@ class SimulationObject:
         return share * turned[0], share * turned[1]
 
     def predict(self, times: Sequence[float]) -> list[TrajectoryPoint]:
-        """Return the trajectory to compare at ascending times in seconds, the last the horizon."""
-        return [TrajectoryPoint(*state[:5]) for state in self.foresee(times)]
+        """Return the trajectory at ascending times in seconds as the object will move."""
+        return [TrajectoryPoint(*state[:5]) for state in self.predict_states(times)]
 
-    def foresee(self, times: Sequence[float]) -> list[State]:
-        """Return the states behind the trajectory.
+    def predict_evenly(self, times: Sequence[float]) -> list[State]:
+        """Return states that go evenly to the desired velocity and heading at the last time.
 
-        They predict the object, with the goal turned along with headings; or, if so set, they go
-        evenly to the desired state (article 004: ExponentialDecay, whose remainder is linear).
+        A path is followed as ever. Source: article 004, ExponentialDecay, whose remainder is
+        linear.
         """
-        if self._settings.prediction == "horizon" and self._intent.path is None and times:
-            return self._predict_evenly(times)
-        return self.predict_states(times)
-
-    def _predict_evenly(self, times: Sequence[float]) -> list[State]:
-        """Return states that have the desired velocity and heading at the last of some times."""
+        if self._intent.path is not None or not times:
+            return self.predict_states(times)
         horizon, state, states = times[-1], self._get_state(), []
         vx, vy, turn = self.vx, self.vy, wrap(self.desired_yaw - self.yaw)
         ax, ay = (self.desired_vx - vx) / horizon, (self.desired_vy - vy) / horizon
-        rate = clamp(turn / horizon, self._settings.turn_limit)
+        rate = clamp(turn / horizon, self.turn_limit)
         catch_x, catch_y = self._catching_up
         now = 0.0
         for time in times:
@@ -313,7 +311,7 @@ class SimulationObject:
         k1 = rate + k0 * y
         # from the wrapped difference, so that the heading takes the shorter way and is continuous
         turn, rate = e * (k0 + k1 * dt) - k0, e * (rate - k1 * y * dt)
-        limit = self._settings.turn_limit
+        limit = self.turn_limit
         yaw += clamp(turn, limit * dt)
         return px, py, yaw, vx, vy, ax, ay, clamp(rate, limit)
 
@@ -376,3 +374,26 @@ class PastTrajectory:
         return TrajectoryPoint(
             ax + (bx - ax) * mix, ay + (by - ay) * mix, ayaw + (byaw - ayaw) * mix, vx, vy
         )
+
+
+Predict = Callable[[SimulationObject, Sequence[float]], list[State]]
+
+
+def choose_prediction(published: AsPublished, dt: float) -> Predict:
+    """Return the prediction of a trajectory to search for at ascending times, as published or not.
+
+    Ticks are `dt` seconds apart.
+    """
+    predictions: dict[str, Predict] = {
+        "spring": SimulationObject.predict_states,
+        "horizon": SimulationObject.predict_evenly,
+        "notebook": partial(_predict_after_tick, dt=dt),
+    }
+    return predictions[published.prediction]
+
+
+def _predict_after_tick(
+    simulation: SimulationObject, times: Sequence[float], dt: float
+) -> list[State]:
+    """Return states at times after the tick: it moves first (notebook 000, Player)."""
+    return simulation.predict_states([dt, *(dt + time for time in times)])[1:]

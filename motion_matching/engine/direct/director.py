@@ -393,7 +393,7 @@ class Director:
         """Return the obstruction in the way of the character, if there is one."""
         if not (shot.obstacles or shot.walls):
             return None
-        return Obstruction.from_shot(shot, self.settings.collision_radius)
+        return Obstruction.from_shot(shot, self.settings.steering.collision_radius)
 
     def _search(self, task: _Task, states: int, progress: ReportShare | None) -> ShotPlan:
         extended = task.plan_guide.extend(round(NUMBERS.extra * task.guide.fps))

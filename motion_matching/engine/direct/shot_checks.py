@@ -42,10 +42,10 @@ def check_shot(shot: Shot, database: Database, settings: PerformerSettings) -> N
         _check_kept(kept, shot, database)
     _check_tempos(shot)
     for _, tags in shot.list_tags():
-        if tags and (problem := database.explain_missing_tags(tags, settings.end_guard)):
+        if tags and (problem := database.explain_missing_tags(tags, settings.search.end_guard)):
             raise DatabaseError(problem)
     _check_heights(shot)
-    _check_obstacles(shot, settings.collision_radius)
+    _check_obstacles(shot, settings.steering.collision_radius)
 
 
 def _check_kept(jump: KeptJump, shot: Shot, database: Database) -> None:

@@ -24,6 +24,8 @@ With the setting `field` at "notebook" none of this applies; see `notebook`.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -117,7 +119,7 @@ class MotionField:
         self.hips = database.roles.hips
         self.acceleration_limits = database.derive(MotionLimits).bones
         self.foresight = foresight
-        as_notebook = settings.field == "notebook"
+        as_notebook = settings.as_published.field == "notebook"
         choose_metric = Metric.from_notebook if as_notebook else Metric.from_database
         self.metric = metric or choose_metric(database)
         from_database = foresight.build_states if foresight else MotionStates.from_database
@@ -147,7 +149,6 @@ class MotionField:
         self._labels = PlayedLabels(database.tag_names, np.asarray(database.tags))
         self._limits = database.derive(MotionLimits).prepare()
         self._lookahead: float | None = None
-        self._one_field: OneField | None = None
         # neighbours of the results of all actions (A, k), and those of the current pose, the result
         # of one of them
         self._action_neighbours: tuple[np.ndarray, ...] = ()
@@ -157,18 +158,18 @@ class MotionField:
 
     def apply(self, settings: PerformerSettings) -> None:
         self._current_neighbours = None
-        self._k, self._favour = int(settings.neighbours), int(settings.favour)
-        self._drift, self._planted_share = settings.drift, settings.planted_share
-        self._may_idle = settings.idle
-        self._labels.apply(settings.labels)
-        self._choose_states(with_odd=settings.posture_weight <= 0.0)
-        if settings.field != "notebook":
-            self._one_field = None
-        elif self._one_field is None:
-            self._one_field = OneField(self.states, self._features, self.metric, self.foresight)
-        if settings.lookahead != self._lookahead:
-            self._lookahead = settings.lookahead
-            self._paths = find_paths(self.database, self.states, settings.lookahead)
+        field, as_notebook = settings.motion_field, settings.as_published.field == "notebook"
+        self._k, self._favour = int(field.neighbours), int(field.favour)
+        self._drift, self._planted_share = field.drift, field.planted_share
+        self._may_idle = settings.life.idle and not as_notebook
+        self._labels.apply(settings.coupling.labels)
+        self._choose_states(with_odd=settings.search.posture_weight <= 0.0)
+        self._play: Callable[[Goal], Motion] = self._play_by_gait
+        if as_notebook:
+            self._play = partial(self._play_as_notebook, self._one_field)
+        if field.lookahead != self._lookahead:
+            self._lookahead = field.lookahead
+            self._paths = find_paths(self.database, self.states, field.lookahead)
 
     def _choose_states(self, *, with_odd: bool) -> None:
         """Find the neighbours of each gait, with odd postures among them or without."""
@@ -190,7 +191,7 @@ class MotionField:
         self._is_idle = False
         self.decision: Decision | None = None
         self._momentum: np.ndarray
-        frame = self._idling.begin() if self._may_idle and self._one_field is None else -1
+        frame = self._idling.begin() if self._may_idle else -1
         if frame < 0:
             turning = AT_REST.turn_price * steps[:, 2] ** 2
             first = int(np.argmin(steps[:, 0] ** 2 + steps[:, 1] ** 2 + turning))
@@ -302,19 +303,24 @@ class MotionField:
 
         Raises DatabaseError for a tag that no frame has.
         """
-        if self._one_field is None:
-            idle = self._idling.choose(goal, self._frame, self._root, self._pose)
-            if idle >= 0:
-                return self._idle(idle)
+        return self._play(goal)
+
+    def _read_goal(self, goal: Goal) -> tuple[TaskGoal, np.ndarray, np.ndarray, Jump | None]:
+        """Return a goal's task, and the pose and velocity (7, B) of a jump or a push."""
         jump = None if goal.jump_to is None else self._jump(goal.jump_to)
         if goal.push is not None:
             self._shove.push(*goal.push)
         pose, velocity = self._shove.apply(self._pose, self._velocity)
         if not goal.tags <= self._known_tags:
             self.database.make_tag_mask(goal.tags)  # raises, and names the tags
-        task = _to_task_goal(goal)
-        if self._one_field is not None:
-            return self._blend_all(self._one_field, task, (pose, velocity), jump)
+        return _to_task_goal(goal), pose, velocity, jump
+
+    def _play_by_gait(self, goal: Goal) -> Motion:
+        """Advance by one tick, as a character that stands idles."""
+        idle = self._idling.choose(goal, self._frame, self._root, self._pose)
+        if idle >= 0:
+            return self._idle(idle)
+        task, pose, velocity, jump = self._read_goal(goal)
         plans = self.foresight is not None and -task.course[1] > math.cos(NUMBERS.straight_angle)
         gait = choose_gait(task, self.database.walk_to_run)
         field = self._neighbours_by_gait[gait]
@@ -376,15 +382,14 @@ class MotionField:
             contacts=contacts, toes=PlayedToes(rows, self._root, jump is not None, blends=True)
         )
 
-    def _blend_all(
-        self,
-        field: OneField,
-        task: TaskGoal,
-        state: tuple[np.ndarray, np.ndarray],
-        jump: Jump | None,
-    ) -> Motion:
-        """Advance by one tick from a pose and velocity like the notebook."""
-        choice = field.choose(task, state, self._k, self._drift, self._favour)
+    @cached_property
+    def _one_field(self) -> OneField:
+        return OneField(self.states, self._features, self.metric, self.foresight)
+
+    def _play_as_notebook(self, field: OneField, goal: Goal) -> Motion:
+        """Advance by one tick like the notebook."""
+        task, pose, velocity, jump = self._read_goal(goal)
+        choice = field.choose(task, (pose, velocity), self._k, self._drift, self._favour)
         around, distances, weights, scores, chosen, step = choice
         self._is_idle, self._current_neighbours = False, None
         self._pose, self._velocity, root = step

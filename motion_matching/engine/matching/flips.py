@@ -12,7 +12,7 @@ from ..control.method import Candidate
 from ..control.rollout import Take
 from ..database.database import Database
 from ..database.frame_names import format_frame
-from ..performance.settings import PerformerSettings
+from ..performance.settings import Search
 from .numbers import NUMBERS
 
 _STEPS = np.linspace(0.0, np.log(NUMBERS.flip_ratio), NUMBERS.flip_ratios)  # logarithms
@@ -108,9 +108,9 @@ def find_flip_of_many(
             return flip
 
 
-def get_weights(settings: PerformerSettings, database: Database) -> tuple[float, ...]:
+def get_weights(search: Search, database: Database) -> tuple[float, ...]:
     """Return the weight of each feature."""
-    return settings.weights or tuple(f.weight for f in database.schema.features)
+    return search.weights or tuple(f.weight for f in database.schema.features)
 
 
 def list_apart(frames: np.ndarray, chosen: int, database: Database) -> np.ndarray:
@@ -126,9 +126,9 @@ def find_flips(take: Take, database: Database) -> list[Flip | None]:
     None where no single weight changes it, or where the price of jumps also counts.
     """
     settings = take.performer_settings
-    if settings.price_weight:
+    if settings.search.price_weight:
         return [None] * len(take.decisions)
-    weights = get_weights(settings, database)
+    weights = get_weights(settings.search, database)
     result = []
     for _, search in take.decisions:
         frames = np.array([each.frame for each in search.candidates], int)
@@ -139,7 +139,7 @@ def find_flips(take: Take, database: Database) -> list[Flip | None]:
         )
         playing_on = []
         if database.successors[search.continuing.frame] >= 0:
-            cost = search.continuing.cost - settings.continuing_bias
+            cost = search.continuing.cost - settings.search.continuing_bias
             playing_on = [replace(search.continuing, cost=cost)]
         moment, others = (_collect(each, len(weights)) for each in (own, [*rivals, *playing_on]))
         result.append(find_flip(moment, others, weights, database.schema.power))

@@ -33,7 +33,7 @@ from ..facts.motion_limits import MotionLimits
 from ..ground.footholds import Footing
 from ..motion.margins import MARGINS
 from ..motion.rest import AT_REST
-from ..performance.settings import PerformerSettings
+from ..performance.settings import PerformerSettings, Search
 from ..performance.start_state import MovingPose
 from ..skeleton.skeleton import Skeleton
 from . import price_choice, similar_frames
@@ -86,7 +86,7 @@ class MotionMatching:
         self._goal_values, self._goal_dims = _map_goal_dimensions(schema, self._goal_kinds)
         self._settings = settings
         self.features = FittedFeatures(database).fit(settings)
-        self._index = self._make_index(settings, self.features)
+        self._index = self._make_index(settings.search, self.features)
         self._settles = find_settling_frames(database)
         self._moves, self._soon, self._leads = find_moving_frames(database)
         self._masks: dict[frozenset[str], _TagMask] = {}
@@ -109,49 +109,47 @@ class MotionMatching:
 
     def apply(self, settings: PerformerSettings) -> None:
         """Take new settings; the next search uses new weights."""
-        old = self._settings
+        old = self._settings.search
         fitted = self.features.fit(settings)
-        others = fitted is not self.features or old.weights != settings.weights
-        renews = (old.end_guard, old.posture_weight) != (
-            settings.end_guard,
-            settings.posture_weight,
-        )
+        search = settings.search
+        others = fitted is not self.features or old.weights != search.weights
+        renews = (old.end_guard, old.posture_weight) != (search.end_guard, search.posture_weight)
         if renews:
-            self._index = self._make_index(settings, fitted)
+            self._index = self._make_index(search, fitted)
         elif others:
-            features = self._weigh_features(settings, fitted, self._allowed)
+            features = self._weigh_features(search, fitted, self._allowed)
             self._index = self._differences.reweight(self._index, features)
         if others or renews:
             # masks and the last search belong to the previous index
             self._masks, self._own_masks, self._last = {}, [], None
         # last, so that refused settings change nothing
         self._settings = settings
-        self._labels.apply(settings.labels)
-        self._tempo.apply(settings.tempo / 100.0)
-        self._search_ticks = max(round(settings.search_interval * self.fps), 1)
+        self._labels.apply(settings.coupling.labels)
+        self._tempo.apply(search.tempo / 100.0)
+        self._search_ticks = max(round(search.search_interval * self.fps), 1)
         self._around: dict[str, Any] = {
-            "surroundings": round(settings.surroundings * self.fps),
-            "skip_ahead": settings.skip_ahead,
+            "surroundings": round(search.surroundings * self.fps),
+            "skip_ahead": search.skip_ahead,
         }
 
-    def _make_index(self, settings: PerformerSettings, fitted: FittedFeatures) -> FrameIndex:
-        allowed = self.database.find_candidates(settings.end_guard)
+    def _make_index(self, search: Search, fitted: FittedFeatures) -> FrameIndex:
+        allowed = self.database.find_candidates(search.end_guard)
         if not allowed.any():
             raise DatabaseError(
                 "No frame of the database may be entered; lower the end guard or add longer clips."
             )
         # last, because it prepares the rows for these settings, which must not be refused any more
-        features = self._weigh_features(settings, fitted, allowed)
-        self._bias = price_frames(self.database, settings.posture_weight)
+        features = self._weigh_features(search, fitted, allowed)
+        self._bias = price_frames(self.database, search.posture_weight)
         return self._differences.make_index(features, allowed, self._bias)
 
     def _weigh_features(
-        self, settings: PerformerSettings, fitted: FittedFeatures, allowed: np.ndarray
+        self, search: Search, fitted: FittedFeatures, allowed: np.ndarray
     ) -> np.ndarray:
         """Normalize and weight features (D, N); prepare rows and how a goal enters a query."""
         schema, normalization = self.database.schema, fitted.normalization
-        if settings.weights is not None:
-            schema = schema.with_weights(settings.weights)
+        if search.weights is not None:
+            schema = schema.with_weights(search.weights)
         scale = normalization.compute_scale(schema.weights)
         if not scale.any():
             raise DatabaseError(
@@ -199,7 +197,7 @@ class MotionMatching:
         self._ticks_to_search = 0
         self._waited = 0  # ticks that jumps have waited in a row
         self._idling.reset()
-        start = self._idling.begin() if self._settings.idle else -1
+        start = self._idling.begin() if self._settings.life.idle else -1
         self._is_held = start >= 0 and self._idles.holds
         if start >= 0:
             self._frame = start
@@ -262,7 +260,7 @@ class MotionMatching:
         self._ticks_to_search -= 1
         jump = None
         # overlapping jumps would add up while they fade; only a search at every tick does not wait
-        fading = goal.fading and self._search_ticks > 1 and self._settings.wait
+        fading = goal.fading and self._search_ticks > 1 and self._settings.search.wait
         waits = self._ticks_to_search > 0 or fading
         chosen = None if goal.enter is None else self._find_entry(goal.enter)
         if leave or goal.sharp or not waits or chosen is not None:
@@ -350,7 +348,7 @@ class MotionMatching:
         started = time.perf_counter()
         query, context = self._make_query(goal.trajectory, frame), self._make_context(goal, frame)
         continuing = self._measure_cost(query, frame, context)
-        bound = math.inf if leave else continuing - self._settings.continuing_bias
+        bound = math.inf if leave else continuing - self._settings.search.continuing_bias
         if goal.jump_to is not None:
             mask = self._get_tag_mask(frozenset({goal.jump_to}))
         elif mask is None and (restriction := self.restrict(goal.trajectory, frame)):
@@ -369,7 +367,7 @@ class MotionMatching:
             if best >= 0:
                 best, cost = self._choose_by_support(goal.feet, nearest, bound, (best, cost))
             nearest = partial(self._find_supported, nearest, goal.feet)
-        if best >= 0 and self._settings.price_weight > 0.0 and goal.measure_prices:
+        if best >= 0 and self._settings.search.price_weight > 0.0 and goal.measure_prices:
             measure = goal.measure_prices
             best, cost = self._choose_by_price(measure, nearest, bound, (best, cost))
         if best < 0 and leave and mask is not None:
@@ -437,7 +435,7 @@ class MotionMatching:
 
         Where standing leads on into walks, the data shows how they begin.
         """
-        begins = self._settings.idle and not self._idles.leads_on
+        begins = self._settings.life.idle and not self._idles.leads_on
         begins = begins and self._since_stood <= NUMBERS.start_seconds * self.database.pace
         if not begins or goal.jump_to or goal.enter:
             return False
@@ -493,7 +491,7 @@ class MotionMatching:
     ) -> tuple[int, float]:
         """Return the frame of least cost including its price, below a bound, or -1."""
         source = self._get_played_state()
-        weight = self._settings.price_weight * price_choice.PER_CENTIMETRE
+        weight = self._settings.search.price_weight * price_choice.PER_CENTIMETRE
 
         def measure_prices(frames: np.ndarray) -> np.ndarray:
             jumps = [Jump(*source, *self._get_state(frame)) for frame in frames.tolist()]
@@ -512,7 +510,7 @@ class MotionMatching:
 
         It is 0 where that does not matter.
         """
-        if measure is None or not self._settings.wait:
+        if measure is None or not self._settings.search.wait:
             return [0.0] * len(frames)
         hardest = measure([self._make_seam(frame) for frame in frames])
         return self._limits.measure_leaps(hardest, self._frame, frames).tolist()
@@ -605,7 +603,7 @@ class MotionMatching:
         If no clip moves as requested, other frames would fit best, and the character would stop,
         or start again and again.
         """
-        if not trajectory or not self._settings.idle:
+        if not trajectory or not self._settings.life.idle:
             return None
         _, _, yaw, vx, vy, _ = trajectory[-1]
         square = vx * vx + vy * vy

@@ -13,23 +13,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SettingsError
+from ..settings import get_defaults
 
 if TYPE_CHECKING:
-    from .settings import PerformerSettings
+    from .steering_settings import Coupling
 
-LABELLED = (  # settings of a performer that a label may replace
-    "displacement",
-    "synchronization",
-    "adjust_position_halflife",
-    "adjust_rotation_halflife",
-    "adjust_by_velocity",
-    "adjust_position_ratio",
-    "adjust_rotation_ratio",
-    "object_waits",
-    "clamp",
-    "clamp_distance",
-    "clamp_angle",
-)
 READY = "ready"  # keyword for the built-in labels
 _KEYS = {"tags", "settings"}
 _EXAMPLE = '{"tags": ["start"], "settings": {"clamp_distance": 0.3}}'
@@ -39,7 +27,7 @@ _EXAMPLE = '{"tags": ["start"], "settings": {"clamp_distance": 0.3}}'
 class DisplacementLabel:
     """The displacement of frames that carry one of some tags: settings in place of the performer's.
 
-    `settings` are some of `LABELLED` by name; all others stay the performer's own.
+    `settings` are some of its coupling by name; all others stay the performer's own.
     """
 
     tags: tuple[str, ...]
@@ -52,21 +40,22 @@ class DisplacementLabel:
     def to_dict(self) -> dict[str, Any]:
         return {"tags": list(self.tags), "settings": dict(self.settings)}
 
-    def apply_to(self, settings: PerformerSettings) -> PerformerSettings:
-        """Return settings with those of the label. SettingsError names a wrong one."""
-        return replace(settings, labels=(), **self.settings)
+    def apply_to(self, coupling: Coupling) -> Coupling:
+        """Return a coupling with the settings of the label. SettingsError names a wrong one."""
+        return replace(coupling, labels=(), **self.settings)
 
 
-def check_labels(settings: PerformerSettings) -> None:
-    """Raise SettingsError for the first label of some settings that is wrong."""
-    for label in settings.labels:
-        if unknown := sorted(set(label.settings).difference(LABELLED)):
+def check_labels(coupling: Coupling) -> None:
+    """Raise SettingsError for the first label of a coupling that is wrong."""
+    known = [name for name in get_defaults(coupling) if not name.startswith("label")]
+    for label in coupling.labels:
+        if unknown := sorted(set(label.settings).difference(known)):
             raise SettingsError(
                 f"The label '{label.title}' has the setting '{unknown[0]}'; it takes "
-                f"{', '.join(LABELLED)}."
+                f"{', '.join(known)}."
             )
         try:
-            label.apply_to(settings)
+            label.apply_to(coupling)
         except SettingsError as cause:
             raise SettingsError(f"The label '{label.title}' is wrong: {cause}") from cause
 
@@ -79,10 +68,10 @@ def find_unknown_tags(
     return tuple(tag for tag in used if tag not in known)
 
 
-def labels_from_data(data: Any, settings: PerformerSettings) -> tuple[DisplacementLabel, ...]:
-    """Return labels of JSON data, or for 'ready' the built-in ones for settings. SettingsError."""
+def labels_from_data(data: Any, coupling: Coupling) -> tuple[DisplacementLabel, ...]:
+    """Return labels of JSON data, or for 'ready' those built in for a coupling. SettingsError."""
     if data == READY:
-        return tuple(make_ready_label(name, settings) for name in READY_LABELS)
+        return tuple(make_ready_label(name, coupling) for name in READY_LABELS)
     if not isinstance(data, (list, tuple)):
         raise SettingsError(
             f"The setting 'labels' is {reprlib.repr(data)}; give a list of objects such as "
@@ -132,8 +121,8 @@ READY_LABELS: Mapping[str, tuple[tuple[str, ...], Mapping[str, float]]] = Mappin
 )
 
 
-def make_ready_label(name: str, settings: PerformerSettings) -> DisplacementLabel:
-    """Return one of `READY_LABELS`; its numbers are relative to those of some settings."""
+def make_ready_label(name: str, coupling: Coupling) -> DisplacementLabel:
+    """Return one of `READY_LABELS`; its numbers are relative to those of a coupling."""
     tags, factors = READY_LABELS[name]
-    numbers = {key: float(f"{getattr(settings, key) * by:.6g}") for key, by in factors.items()}
+    numbers = {key: float(f"{getattr(coupling, key) * by:.6g}") for key, by in factors.items()}
     return DisplacementLabel(tags, {"displacement": "adjust", "clamp": True, **numbers})

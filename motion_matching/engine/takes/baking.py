@@ -44,7 +44,7 @@ def find_contact_ranges(take: Take, database: Database) -> list[ContactRange]:
     free = compute_toe_positions(take.unlocked_poses, database)[..., 2] - take.poses[:, 2, :1]
     stands &= free < np.add(standing, NUMBERS.in_air)
     radius, hardest = (
-        take.performer_settings.unlock_radius,
+        take.performer_settings.feet.unlock_radius,
         database.derive(MotionLimits).hardest_step,
     )
     return contact_ranges.find_contact_ranges(stands, toes, take.fps, radius, hardest)
@@ -86,7 +86,7 @@ def bake_feet(
         return sizes.restore(baked, take, size)
     found = find_contact_ranges(take, database)
     ranges, known = found if ranges is None else ranges, set(found)
-    settings, starts = take.performer_settings, None
+    settings, starts = take.performer_settings.feet, None
     if take.performance.start is not None:  # it goes on from another take
         starts = compute_toe_positions(take.poses[:1], database)[0, :, :2]
     data = measure_toe_motion(take, database)

@@ -63,7 +63,7 @@ def prepare_performances(
     database: Database, settings: PerformerSettings, seconds: float, seed: int
 ) -> list[Performance]:
     """Return performances to test a database: scripts of some seconds, walking and running."""
-    gaits = ("walk",) if settings.run == settings.walk else ("walk", "run")
+    gaits = ("walk", "run") if settings.steering.can_run else ("walk",)
     return [
         takes.prepare_performance(database, settings, name, gait=gait, seconds=seconds, seed=seed)
         for name in SCRIPTS

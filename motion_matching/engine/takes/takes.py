@@ -39,7 +39,7 @@ from ..motion.simulation_bone import SimulationBoneSettings, detach
 from ..performance import performance as performances
 from ..performance import scripts
 from ..performance.performance import Performance
-from ..performance.settings import LARGEST_SPEED, PerformerSettings
+from ..performance.settings import LARGEST_SPEED, PerformerSettings, Steering
 from ..progress import ReportShare
 from . import baking, metrics, recovery
 from .bodies import BodyMotion, Frames, measure_body
@@ -62,7 +62,8 @@ def make_default_settings(database: Database) -> PerformerSettings:
             "or scale the armature, and build the database again."
         )
     turn_limit, strafe = measure_turn_limit(database), measure_strafing(database)
-    return PerformerSettings(walk=walk, run=run, turn_limit=turn_limit, strafe=strafe)
+    steering = Steering(walk=walk, run=run, turn_limit=turn_limit, strafe=strafe)
+    return PerformerSettings(steering=steering)
 
 
 def prepare_performance(
@@ -86,8 +87,9 @@ def prepare_performance(
         except SettingsError as cause:
             raise SettingsError(f"The performance {script} has wrong settings: {cause}") from cause
         return recorded
+    steering = settings.steering
     return scripts.build_script(
-        script, seconds, database.fps, settings.walk, settings.run, gait=gait, seed=seed
+        script, seconds, database.fps, steering.walk, steering.run, gait=gait, seed=seed
     )
 
 
@@ -95,7 +97,7 @@ def request_tags(
     performance: Performance, tags: frozenset[str], database: Database, settings: PerformerSettings
 ) -> Performance:
     """Add tags to a performance's requests. DatabaseError if no frame to enter has them all."""
-    if problem := database.explain_missing_tags(tags, settings.end_guard):
+    if problem := database.explain_missing_tags(tags, settings.search.end_guard):
         raise DatabaseError(problem)
     return performance.with_tags(tags)
 
@@ -208,10 +210,11 @@ def _add_toe_ends(clip: Clip, names: Mapping[str, str], database: Database) -> C
 def _find_missing_speeds(take: Take, database: Database) -> list[dict[str, Any]]:
     """Return the speeds of the gaits of a take that the data lacks; see `find_missing_speeds`."""
     gaits = {"run" if intent.gait > 0.5 else "walk" for intent in take.performance.intents}
+    steering = take.performer_settings.steering
     return [
         {"gait": gait, **missing}
         for gait in sorted(gaits)
-        for missing in find_missing_speeds(database, getattr(take.performer_settings, gait))
+        for missing in find_missing_speeds(database, getattr(steering, gait))
     ]
 
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import bpy
 
-from ...engine.settings import Description, get_descriptions
+from ...engine.settings import Description, get_defaults, get_descriptions
 
 if TYPE_CHECKING:
     from bpy.types import bpy_prop_collection_idprop as Items  # noqa: N812  # a class
@@ -107,7 +106,7 @@ def described(settings: Any, name: str, *, is_hard: bool = False, **options: Any
 
     With `is_hard`, the end of the slider is the limit.
     """
-    default: Any = next(field.default for field in fields(settings) if field.name == name)
+    default: Any = get_defaults(settings)[name]
     description = get_descriptions(settings)[name]
     words = description.label, description.help
     if description.choices is not None:

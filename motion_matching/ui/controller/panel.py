@@ -11,7 +11,8 @@ from ... import app
 from ...app.character.characters import get_active_settings
 from ...app.property_access import is_changed
 from ...app.runtime import runtime
-from ...engine.performance.settings import BY_DATA
+from ...engine.performance.settings import BY_DATA, AsPublished
+from ...engine.settings import get_defaults
 from ..base.panel_base import (
     AdvancedPanel,
     State,
@@ -89,14 +90,11 @@ class MOTION_MATCHING_PT_controller(StateHeader, AdvancedPanel, bpy.types.Panel)
         controller = settings.controller
         self.layout.row().prop(controller, "method", expand=True)
         draw_preset_row(self.layout, "controllers", controller.preset)
-        self.layout.operator_menu_enum("motion_matching.as_published", "article", icon="BOOKMARKS")
         column = split_layout(self.layout)
         column.prop(controller, "velocity_halflife")
         column.prop(controller, "rotation_halflife")
-        if controller.method == "MATCHING":
-            column.prop(controller, "inertialization")
-            is_cubic = controller.inertialization == "cubic"
-            column.prop(controller, "blend_time" if is_cubic else "inertialization_halflife")
+        if controller.method == "MATCHING" and controller.inertialization == "spring":
+            column.prop(controller, "inertialization_halflife")
         column.prop(controller, "displacement")
         column.prop(controller, "foot_lock")
         column.prop(controller, "idle")
@@ -137,8 +135,12 @@ class _SettingsPanel(AdvancedPanel):
 
 def _is_relevant(controller: MotionMatchingController, name: str) -> bool:
     """Tell whether a setting makes a difference with the others as they are."""
-    if name == "tempo":
+    if name in ("tempo", "prediction", "inertialization"):
         return controller.method == "MATCHING"
+    if name == "blend_time":
+        return controller.method == "MATCHING" and controller.inertialization == "cubic"
+    if name == "field":
+        return controller.method == "FIELD"
     if name in _FOOT_LOCK_SETTINGS:
         return controller.foot_lock
     if name.startswith("look_"):
@@ -197,7 +199,6 @@ class MOTION_MATCHING_PT_neighbours(_SettingsPanel, bpy.types.Panel):
     bl_label = "Neighbours"
     method = "FIELD"
     names = (
-        "field",
         "neighbours",
         "drift",
         "planted_share",
@@ -289,7 +290,6 @@ class MOTION_MATCHING_PT_search(_SettingsPanel, bpy.types.Panel):
     bl_options = {"DEFAULT_CLOSED"}
     method = "MATCHING"
     names = (
-        "prediction",
         "search_interval",
         "continuing_bias",
         "support_weight",
@@ -355,3 +355,15 @@ class MOTION_MATCHING_PT_feet(_SettingsPanel, bpy.types.Panel):
     bl_label = "Feet"
     bl_options = {"DEFAULT_CLOSED"}
     names = ("foot_lock", *_FOOT_LOCK_SETTINGS, "hips_halflife")
+
+
+class MOTION_MATCHING_PT_as_published(_SettingsPanel, bpy.types.Panel):
+    """What only reproduces a publication: all of it in one choice, or one by one"""
+
+    bl_label = "As Published"
+    bl_options = {"DEFAULT_CLOSED"}
+    names = tuple(get_defaults(AsPublished))
+
+    def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
+        self.layout.operator_menu_enum("motion_matching.as_published", "article", icon="BOOKMARKS")
+        super().draw_settings(obj, settings)

@@ -6,8 +6,8 @@ import bpy
 
 from ... import app
 from ...app.property_access import get_active
-from ...engine.performance.labels import LABELLED, find_unknown_tags
-from ...engine.performance.settings import DISPLACEMENTS
+from ...engine.performance.labels import find_unknown_tags
+from ...engine.performance.settings import DISPLACEMENTS, LABELLED
 from ..base.panel_base import (
     AdvancedPanel,
     List,

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import bpy
 
-from ...engine.performance.labels import LABELLED
-from ...engine.performance.settings import PerformerSettings
+from ...engine.performance.settings import LABELLED, PerformerSettings
 from ..base.typed_properties import (
     Items,
     choice,

@@ -44,7 +44,7 @@ def test_a_session_continues_when_features_change() -> None:
             goal = live.session.performer._build_trajectory()
             costs = (
                 method.compute_costs(goal, index)[index]
-                / np.array(live.session.performer.settings.weights) ** 2
+                / np.array(live.session.performer.settings.search.weights) ** 2
             )
             misses.append(costs[parts].sum())
         return float(np.mean(misses))
@@ -53,7 +53,7 @@ def test_a_session_continues_when_features_change() -> None:
     for item in features.items:
         item.weight = 0.01 if item.kind.startswith("trajectory") else 1.0
     hero.run(20)
-    assert live.session.performer.settings.weights[5] == 0.01
+    assert live.session.performer.settings.search.weights[5] == 0.01
     deaf = measure_path_error(200)
     for item in features.items:
         item.weight = 5.0 if item.kind.startswith("trajectory") else 1.0
@@ -63,7 +63,7 @@ def test_a_session_continues_when_features_change() -> None:
     assert keen < 0.5 * deaf
     features.responsiveness = 2.0
     hero.run(20)
-    assert live.session.performer.settings.weights[5] == 10.0
+    assert live.session.performer.settings.search.weights[5] == 10.0
 
     # the weights can be saved as a preset at once, and the session continues
     assert ops.save_preset(kind="features", name="Keen") == {"FINISHED"}
@@ -85,7 +85,7 @@ def test_a_session_continues_when_features_change() -> None:
         assert runtime.live is live, live.ending
         assert live.session.is_recording, live.ending
         assert not live.ending, live.ending
-        assert len(live.session.performer.settings.weights) == count
+        assert len(live.session.performer.settings.search.weights) == count
         assert [
             line for line in live.messages if "Features" in line and "keeps its own" in line
         ] == live.messages, live.messages
@@ -96,7 +96,7 @@ def test_a_session_continues_when_features_change() -> None:
     assert not live.plays_features
     features.items[0].weight = 0.7
     hero.run(20)
-    assert abs(live.session.performer.settings.weights[0] - 0.7) < 1e-6
+    assert abs(live.session.performer.settings.search.weights[0] - 0.7) < 1e-6
     check_session_continues(lambda: ops.apply_preset(kind="features", filepath="default"), 0)
     assert live.plays_features
 

@@ -58,8 +58,10 @@ def test_unknown_tags_are_reported(demo_database: Database) -> None:
     database = add_tags(demo_database)
     settings = takes.make_default_settings(database)
     assert database.requestable_tags == ("left", "right", "begin", "end")
-    assert database.explain_missing_tags(frozenset(), settings.end_guard) == ""
-    assert database.explain_missing_tags(frozenset({"left", "begin"}), settings.end_guard) == ""
+    assert database.explain_missing_tags(frozenset(), settings.search.end_guard) == ""
+    assert (
+        database.explain_missing_tags(frozenset({"left", "begin"}), settings.search.end_guard) == ""
+    )
     wanted = takes.prepare_performance(database, settings, "square", gait="walk", seconds=4, seed=0)
     for tags, words in (
         ({"swim"}, "tagged 'swim'"),

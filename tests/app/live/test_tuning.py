@@ -22,7 +22,12 @@ from motion_matching.engine.ground.ground import Box, Boxes
 from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.engine.performance import performance, scripts
 from motion_matching.engine.performance.intent import Intent
-from motion_matching.engine.performance.settings import DISPLACEMENTS, PerformerSettings
+from motion_matching.engine.performance.settings import (
+    DISPLACEMENTS,
+    Coupling,
+    PerformerSettings,
+    Steering,
+)
 from motion_matching.live import recovery
 from motion_matching.live.inputs.devices.keyboard import Keyboard
 from motion_matching.scene.blender.animation import actions
@@ -37,10 +42,13 @@ from tests.live.stage import FPS, make_performer
 @pytest.mark.parametrize("ground", [Boxes(()), Boxes((Box((0.0, -2.0), (6.0, 0.5), 0.3),))])
 def test_without_data_only_the_simulation_object_moves(displacement: str, ground: Boxes) -> None:
     settings = PerformerSettings(
-        displacement=displacement, velocity_halflife=0.2, rotation_halflife=0.35
+        coupling=Coupling(displacement=displacement),
+        steering=Steering(velocity_halflife=0.2, rotation_halflife=0.35),
     )
-    wanted = scripts.build_script("random", 12.0, 30.0, settings.walk, settings.run, seed=4)
-    alone = SimulationObject(settings, ground)
+    wanted = scripts.build_script(
+        "random", 12.0, 30.0, settings.steering.walk, settings.steering.run, seed=4
+    )
+    alone = SimulationObject(settings.steering, ground)
     places = []
     for intent in wanted.intents:
         alone.steer(intent, 1 / 30)
@@ -57,20 +65,22 @@ def test_without_data_only_the_simulation_object_moves(displacement: str, ground
 
 def test_the_speed_follows_a_spring_with_its_halflife() -> None:
     """The speed approaches the desired one as a critically damped spring."""
-    settings = PerformerSettings(velocity_halflife=0.3)
+    settings = PerformerSettings(steering=Steering(velocity_halflife=0.3))
     performer = Performer(Ideal(240.0), settings)
-    wanted = scripts.build_script("square", 3.9, 240.0, settings.walk, settings.run)
+    wanted = scripts.build_script(
+        "square", 3.9, 240.0, settings.steering.walk, settings.steering.run
+    )
     speeds = (
         np.linalg.norm(np.diff(rollout.solve(performer, wanted).character[:, :2], axis=0), axis=1)
         * 240.0
     )
     begun = speeds[240:]
-    assert begun[-1] == pytest.approx(settings.walk.forward, rel=0.02)
+    assert begun[-1] == pytest.approx(settings.steering.walk.forward, rel=0.02)
     # the spring has covered 1 - (1 + y t) exp(-y t) of its way at t, with y = 2 ln(2) / halflife
     y = 2.0 * np.log(2.0) / 0.3
     t = (np.arange(len(begun)) + 0.5) / 240.0
     np.testing.assert_allclose(
-        begun, settings.walk.forward * (1 - (1 + y * t) * np.exp(-y * t)), atol=0.03
+        begun, settings.steering.walk.forward * (1 - (1 + y * t) * np.exp(-y * t)), atol=0.03
     )
 
 
@@ -197,10 +207,10 @@ def test_a_steered_path_is_saved_and_steers_again(tmp_path: Path) -> None:
     )
     settings = character.session.performer.settings
     assert (
-        settings.velocity_halflife == np.float32(0.4).round(6)
-        or abs(settings.velocity_halflife - 0.4) < 1e-6
+        settings.steering.velocity_halflife == np.float32(0.4).round(6)
+        or abs(settings.steering.velocity_halflife - 0.4) < 1e-6
     )
-    assert settings.displacement == "synchronize"
+    assert settings.coupling.displacement == "synchronize"
     hero.run(1)
     led = []
     for _ in range(200):
@@ -299,8 +309,8 @@ def test_a_take_replays_from_its_start_with_any_features() -> None:
         live = lead(chosen)
         hero.run(40)
         settings = live.session.performer.settings
-        assert settings.weights == weights
-        assert settings.velocity_halflife == kept.settings["velocity_halflife"]
+        assert settings.search.weights == weights
+        assert settings.steering.velocity_halflife == kept.settings["velocity_halflife"]
         assert runtime.live is live, live.messages
         assert not live.messages, live.messages
         host.end()
@@ -345,7 +355,7 @@ def test_an_invalid_feature_is_refused_and_the_session_continues() -> None:
         settings.controller.velocity_halflife += 0.05
         hero.run(30)
         now = live.session.performer.settings
-        assert abs(now.velocity_halflife - settings.controller.velocity_halflife) < 1e-5
+        assert abs(now.steering.velocity_halflife - settings.controller.velocity_halflife) < 1e-5
         assert len(live.messages) == 1
     host.end()
     [take] = settings.takes

@@ -10,7 +10,7 @@ from motion_matching.engine.blending.jump import Jump, Seam
 from motion_matching.engine.blending.jump_fade import CUBIC, SPRING
 from motion_matching.engine.maths import springs
 from motion_matching.engine.maths.rotations import quat
-from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.performance.settings import AsPublished, Blending, PerformerSettings
 
 BONES, DT, HALFLIFE = 12, 1 / 60, 0.1
 RNG = np.random.default_rng(3)
@@ -234,7 +234,9 @@ def test_a_jump_that_fades_when_the_shape_is_changed_fades_on_as_it_began():
     changed, same = (Inertializer(NO_LIMITS, HALFLIFE, DT) for _ in range(2))
     for each in (changed, same):
         each.transition(jump)
-    changed.apply(PerformerSettings(inertialization="cubic", blend_time=0.3))
+    changed.apply(
+        PerformerSettings(as_published=AsPublished(inertialization="cubic", blend_time=0.3))
+    )
     for _ in range(5):
         results = [each.update(entered)[0] for each in (changed, same)]
         np.testing.assert_array_equal(*results)
@@ -321,7 +323,7 @@ def test_a_preview_shows_the_step_of_a_root_that_is_not_blended():
 
 def test_settings_choose_stretch_and_root():
     jump, limits = make_hard_jump()
-    published = PerformerSettings(blend_stretch=1.0, blend_root=False)
+    published = PerformerSettings(blending=Blending(blend_stretch=1.0, blend_root=False))
     shipped = Inertializer.from_settings(limits, PerformerSettings(), DT)
     changed = Inertializer.from_settings(limits, PerformerSettings(), DT)
     changed.apply(published)

@@ -9,13 +9,13 @@ from motion_matching.engine.blending import transition_cost
 from motion_matching.engine.blending.inertialization import Inertializer
 from motion_matching.engine.blending.jump import Jump
 from motion_matching.engine.maths.rotations import quat
-from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.performance.settings import Blending, PerformerSettings
 from motion_matching.engine.performance.start_state import MovingPose
 from tests.demo import load_demo
 from tests.engine.scripted import perform_script
 
 HALFLIFE = 0.1
-SETTINGS = PerformerSettings(inertialization_halflife=HALFLIFE)
+SETTINGS = PerformerSettings(blending=Blending(inertialization_halflife=HALFLIFE))
 
 
 def compute_positions(poses, database):
@@ -105,7 +105,9 @@ def test_a_jump_to_the_same_motion_costs_nothing_and_a_slower_fade_costs_more():
     fast, slow = (
         transition_cost.measure_prices(
             transition_cost.enter(
-                jumps, limits, PerformerSettings(inertialization_halflife=halflife)
+                jumps,
+                limits,
+                PerformerSettings(blending=Blending(inertialization_halflife=halflife)),
             ),
             parents,
         )

@@ -85,14 +85,14 @@ def test_a_dogs_paws_stay_planted_and_it_follows(database, script, gait):
 
 @pytest.mark.slow
 def test_a_dog_that_never_moves_aside_turns_to_where_it_moves(database, demo_database):
-    assert takes.make_default_settings(demo_database).strafe
-    assert not takes.make_default_settings(database).strafe
+    assert takes.make_default_settings(demo_database).steering.strafe
+    assert not takes.make_default_settings(database).steering.strafe
     intents = 240 * [Intent(move=(1.0, 0.0), facing=0.0)]
     settings = takes.make_default_settings(database)
     take = takes.perform(database, settings, Performance("aside", database.fps, tuple(intents)))
     moved = take.character[-1] - take.character[-120]
     seconds = 119 / database.fps
-    assert moved[0] == pytest.approx(settings.walk.forward * seconds, rel=0.15)
+    assert moved[0] == pytest.approx(settings.steering.walk.forward * seconds, rel=0.15)
     assert abs(take.character[-1, 2] - np.pi / 2) < 0.2
 
 
@@ -100,7 +100,7 @@ def make_take(database: Database, script: str, gait: str) -> tuple[Take, Take, d
     """Return a take before its feet are baked, the baked one and its report."""
     settings = takes.make_default_settings(database)
     performance = scripts.build_script(
-        script, 20, database.fps, settings.walk, settings.run, gait=gait
+        script, 20, database.fps, settings.steering.walk, settings.steering.run, gait=gait
     )
     live = takes.perform(database, settings, performance)
     baked = baking.bake_feet(live, database)
@@ -124,7 +124,9 @@ def test_paws_of_a_mouse_and_of_a_giant_stay_planted(size):
 
 def test_a_take_is_written_with_the_bones_of_its_sources(database, motions, tmp_path):
     settings = takes.make_default_settings(database)
-    performance = scripts.build_script("square", 3, database.fps, settings.walk, settings.run)
+    performance = scripts.build_script(
+        "square", 3, database.fps, settings.steering.walk, settings.steering.run
+    )
     take = takes.perform(database, settings, performance)
     takes.write_bvh(take, tmp_path / "take.bvh")
     names = motions[0].clip.skeleton.names

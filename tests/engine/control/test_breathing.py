@@ -49,7 +49,7 @@ def perform(database, *, holds=4, seed=0, controller=MotionMatching, **changes):
         intents += [Intent(move=(np.sin(2.0 * number), -np.cos(2.0 * number)))] * (2 * fps)
         ticks.append((len(intents), len(intents) + round(HOLD * fps)))
         intents += [STAND] * round(HOLD * fps)
-    settings = replace(takes.make_default_settings(database), **changes)
+    settings = takes.make_default_settings(database).with_changes(changes)
     performance = Performance("hold", fps, tuple(intents), seed=seed)
     take = takes.perform(database, settings, performance, controller=controller)
     return take, [slice(start + round(SETTLING * fps), stop) for start, stop in ticks]
@@ -181,7 +181,9 @@ def test_motion_that_stands_itself_is_left_alone(demo_database, settings):
     intents = tuple([STAND] * 60 + [WALK] * 60 + [STAND] * 120)
     on, off = (
         takes.perform(
-            demo_database, replace(settings, breathing=amount), Performance("x", 30, intents)
+            demo_database,
+            settings.with_changes({"breathing": amount}),
+            Performance("x", 30, intents),
         )
         for amount in (1.0, 0.0)
     )

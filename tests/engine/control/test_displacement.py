@@ -12,21 +12,24 @@ from motion_matching.engine.control.rollout import simulate
 from motion_matching.engine.control.trajectory import SimulationObject
 from motion_matching.engine.errors import SettingsError
 from motion_matching.engine.performance.intent import FuturePath, Intent
-from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.performance.settings import PerformerSettings, Steering
 from motion_matching.engine.takes import takes
 
 DT = 1 / 60
 
 
 def make_simulation_object(x: float, y: float, yaw: float) -> SimulationObject:
-    result = SimulationObject(PerformerSettings())
+    result = SimulationObject(Steering())
     result.reset(x, y, yaw)
     return result
 
 
 def place_character(character, object_, velocity=(1.0, 0.0), turn_rate=1.0, **changes):
     settings = PerformerSettings().with_changes(changes)
-    return displacement.place_character(character, (*velocity, turn_rate), object_, settings, DT)
+    object_.apply(settings.steering)
+    return displacement.place_character(
+        character, (*velocity, turn_rate), object_, settings.coupling, DT
+    )
 
 
 def test_independent_leaves_both_alone():
@@ -117,7 +120,7 @@ def test_a_character_stepping_straight_ahead_is_turned_into_the_curve(speed, rad
         faced.append(abs(math.remainder(place[2] - object_.yaw, math.tau)))
         behind.append(math.dist(place[:2], (object_.x, object_.y)))
     assert max(faced) < math.radians(40.0)
-    assert max(behind) < PerformerSettings().clamp_distance
+    assert max(behind) < PerformerSettings().coupling.clamp_distance
 
 
 def test_a_character_that_keeps_up_turns_by_a_share_of_its_own_turn():
@@ -177,15 +180,15 @@ def test_the_object_goes_exactly_as_steered_if_it_does_not_wait(demo_database, s
         alone = simulate(take.performance, changed, take.fps)
         ways.append(np.abs(take.simulation - alone)[:, :2].max())
         apart = np.linalg.norm((take.character - take.simulation)[:, :2], axis=1)
-        assert apart.max() <= changed.clamp_distance + 1e-6
+        assert apart.max() <= changed.coupling.clamp_distance + 1e-6
     assert ways[1] < 1e-9
     assert ways[0] > 0.01, "it waits otherwise"
 
 
 @pytest.mark.parametrize(("catch_up", "left"), [(0.1, 0.0), (0.0, 0.4)])
 def test_an_object_makes_up_for_waiting_while_it_moves(catch_up, left):
-    settings = PerformerSettings(catch_up=catch_up)
-    object_, ideal = (SimulationObject(settings) for _ in range(2))
+    settings = PerformerSettings(steering=Steering(catch_up=catch_up))
+    object_, ideal = (SimulationObject(settings.steering) for _ in range(2))
     for each in (object_, ideal):
         each.reset(0.0, 0.0, 0.0)
     speeds = []

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -163,13 +162,16 @@ def test_it_leaves_at_once(demo_database, settings, controllers, name):
         intents = AWAY + [STAND] * (seconds * FPS) + [Intent(move=move)] * (2 * FPS)
         performance = Performance("leave", FPS, tuple(intents))
         take = takes.perform(
-            demo_database, replace(settings, idle=idle), performance, controller=controllers[name]
+            demo_database,
+            settings.with_changes({"idle": idle}),
+            performance,
+            controller=controllers[name],
         )
         leaves = len(AWAY) + seconds * FPS
         if name == "matching" and idle:
             assert take.jumped[leaves : leaves + 3].any(), "it searches in that tick"
         velocity = np.gradient(take.character[leaves:, :2], 1 / FPS, axis=0)
-        fast = np.append(velocity @ move > 0.8 * settings.walk.forward, True)
+        fast = np.append(velocity @ move > 0.8 * settings.steering.walk.forward, True)
         under_way[idle].append(np.argmax(fast))
     assert np.mean(under_way[True]) <= np.mean(under_way[False]) + 2
 
@@ -221,7 +223,7 @@ def test_a_pose_is_held_where_no_data_stands(restless_database, settings, name, 
     assert np.ptp(body.positions[settled], axis=0).max() < 0.02
     assert take.locked[settled].all(), "it stands on both feet"
     leaves = body.velocity[10 * FPS : 12 * FPS] @ (-0.9, 0.2)
-    assert leaves.mean() > 0.5 * settings.walk.forward
+    assert leaves.mean() > 0.5 * settings.steering.walk.forward
     hardest = metrics.measure_frames(takes.find_played_frames(take, restless_database))
     assert metrics.measure_pops(body.acceleration, hardest["acceleration_max"], FPS)["pops"] == 0
 
@@ -240,7 +242,7 @@ def test_what_holds_a_pose_starts_with_it(restless_database, settings):
     assert len(np.unique(take.frames[:FPS])) == 1
     assert np.ptp(body.positions[:FPS, 0], axis=0).max() < 0.02  # while feet come down
     moving, _ = perform_restless(
-        restless_database, replace(settings, idle=False), "matching", [STAND] * FPS
+        restless_database, settings.with_changes({"idle": False}), "matching", [STAND] * FPS
     )
     assert len(np.unique(moving.frames)) > 5
 
@@ -293,7 +295,10 @@ def test_it_can_be_switched_off(demo_database, settings, controllers, name):
     performance = Performance("off", FPS, tuple(AWAY + [STAND] * (4 * FPS)))
     on, off = (
         takes.perform(
-            demo_database, replace(settings, idle=idle), performance, controller=controllers[name]
+            demo_database,
+            settings.with_changes({"idle": idle}),
+            performance,
+            controller=controllers[name],
         )
         for idle in (True, False)
     )
@@ -303,7 +308,7 @@ def test_it_can_be_switched_off(demo_database, settings, controllers, name):
     performer.begin(performance)
     for intent in performance.intents:
         performer.step(intent)
-    performer.apply(replace(settings, idle=False))
+    performer.apply(settings.with_changes({"idle": False}))
     assert np.isfinite(performer.step(STAND).pose).all()
 
 

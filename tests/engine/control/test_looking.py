@@ -20,7 +20,7 @@ from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.performance import performance as performances
 from motion_matching.engine.performance.intent import Intent
 from motion_matching.engine.performance.performance import Performance
-from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.performance.settings import Life
 from motion_matching.engine.sources.sources import Source
 from motion_matching.engine.takes import baking, metrics, takes
 from tests.engine.animals import make_dog_motions
@@ -28,7 +28,7 @@ from tests.engine.heads import find_delays, measure_heads
 from tests.engine.scripted import perform_script
 
 DT = 1 / 60
-FULL = PerformerSettings(look=1.0)
+FULL = Life(look=1.0)
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +85,7 @@ def test_a_neck_stays_within_its_limits_and_nothing_pops(demo_database, script, 
         demo_database.skeleton,
         demo_database.derive(measure_character_gaze),
     )
-    limit = take.performer_settings.look_limit
+    limit = take.performer_settings.life.look_limit
     assert np.abs(turns).max() <= max(limit, np.abs(own).max()) + math.radians(2.0)
     assert np.abs(turns).max() > 0.8 * limit  # it does turn as far
     played = metrics.measure_frames(takes.find_played_frames(take, demo_database))
@@ -124,14 +124,14 @@ def test_a_motion_field_looks_too(demo_database):
 
 def test_without_look_a_pose_stays_as_it_is(demo_database, still):
     look = Look(demo_database.derive(measure_character_gaze))
-    poses = play(look, still, [2.0] * 30, settings=PerformerSettings(look=0.0))
+    poses = play(look, still, [2.0] * 30, settings=Life(look=0.0))
     assert all(pose.tobytes() == still.tobytes() for pose in poses)
 
 
 def test_a_look_that_is_switched_off_fades(demo_database, still):
     look = Look(demo_database.derive(measure_character_gaze))
     turned = play(look, still, [1.0] * 60)
-    fade = PerformerSettings(look=0.0, look_halflife=0.15)
+    fade = Life(look=0.0, look_halflife=0.15)
     faded = play(look, still, [1.0] * 300, settings=fade)
     headings = measure_heads(
         np.concatenate([turned[-1:], faded]),

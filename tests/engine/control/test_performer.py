@@ -24,7 +24,13 @@ from motion_matching.engine.takes.baking import compute_toe_positions
 
 def perform(database, settings, name="random", gait="walk", seconds=12.0, **start):
     wanted = scripts.build_script(
-        name, seconds, database.fps, settings.walk, settings.run, gait=gait, seed=3
+        name,
+        seconds,
+        database.fps,
+        settings.steering.walk,
+        settings.steering.run,
+        gait=gait,
+        seed=3,
     )
     if start:
         wanted = Performance(wanted.name, wanted.fps, wanted.intents, **start)
@@ -39,7 +45,9 @@ def test_the_same_performance_gives_the_same_take_to_the_byte(demo_database, set
 
 def test_a_reset_performer_starts_afresh(demo_database, settings):
     performer = Performer(MotionMatching(demo_database, settings), settings)
-    wanted = scripts.build_script("flips", 6, demo_database.fps, settings.walk, settings.run)
+    wanted = scripts.build_script(
+        "flips", 6, demo_database.fps, settings.steering.walk, settings.steering.run
+    )
     a, b = rollout.solve(performer, wanted), rollout.solve(performer, wanted)
     assert a.poses.tobytes() == b.poses.tobytes()
 
@@ -100,12 +108,12 @@ def test_a_clamped_character_stays_near_the_simulation_object(demo_database, set
         chosen = settings.with_changes(changes)
         take = perform(demo_database, chosen, script, gait="run")
         apart = np.linalg.norm(take.character[:, :2] - take.simulation[:, :2], axis=1)
-        assert apart.max() <= chosen.clamp_distance + 1e-9
+        assert apart.max() <= chosen.coupling.clamp_distance + 1e-9
         angle = [
             abs(wrap(a - b))
             for a, b in zip(take.character[:, 2], take.simulation[:, 2], strict=True)
         ]
-        assert max(angle) <= chosen.clamp_angle + 1e-9
+        assert max(angle) <= chosen.coupling.clamp_angle + 1e-9
 
 
 @pytest.mark.parametrize("factor", [0.0, 0.3, 1.0])
@@ -121,7 +129,7 @@ def test_moving_and_turning_the_start_gives_the_same_take(demo_database, setting
     """Moving and turning the start and the intents moves and turns the whole take."""
     yaw, place = 1.1, (5.0, -3.0)
     wanted = scripts.build_script(
-        "random", 8.0, demo_database.fps, settings.walk, settings.run, seed=4
+        "random", 8.0, demo_database.fps, settings.steering.walk, settings.steering.run, seed=4
     )
     c, s = math.cos(yaw), math.sin(yaw)
     turned = tuple(
@@ -143,7 +151,7 @@ def test_moving_and_turning_the_start_gives_the_same_take(demo_database, setting
 
 def test_changed_settings_apply_from_their_tick_on(demo_database, settings):
     wanted = scripts.build_script(
-        "figure_eight", 8.0, demo_database.fps, settings.walk, settings.run
+        "figure_eight", 8.0, demo_database.fps, settings.steering.walk, settings.steering.run
     )
     changed = Performance(
         wanted.name,
@@ -173,7 +181,7 @@ def test_feet_locked_again_start_from_their_current_position(demo_database, sett
         frame = performer.step(ahead)
         poses = np.stack([frame.pose, frame.unlocked_pose]).astype(np.float64)
         locked, unlocked = compute_toe_positions(poses, demo_database)
-        assert np.linalg.norm(locked - unlocked, axis=-1).max() < settings.unlock_radius
+        assert np.linalg.norm(locked - unlocked, axis=-1).max() < settings.feet.unlock_radius
 
 
 def test_settings_refused_by_the_method_leave_the_performer_unchanged(demo_database, settings):
@@ -212,7 +220,7 @@ def test_past_features_use_the_characters_own_past(demo_database, settings):
     database = demo_database.with_schema(load_schema("nucl_ai"))
     take = perform(database, settings, "figure_eight", seconds=15)
     speed = np.linalg.norm(np.diff(take.character[:, :2], axis=0), axis=1) * take.fps
-    assert speed[-150:].mean() == pytest.approx(settings.walk.forward, rel=0.2)
+    assert speed[-150:].mean() == pytest.approx(settings.steering.walk.forward, rel=0.2)
 
 
 def measure_accelerations(poses: np.ndarray, fps: float) -> tuple[np.ndarray, np.ndarray]:

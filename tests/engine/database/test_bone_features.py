@@ -22,7 +22,7 @@ from motion_matching.engine.database.features.features import (
 from motion_matching.engine.insight.frames.feature_strokes import make_strokes
 from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.engine.matching.similar_frames import find_like
-from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.performance.settings import PerformerSettings, Search
 from motion_matching.engine.performance.start_state import MovingPose
 from tests.engine.database.test_features import ROLES, circle, make_table
 
@@ -199,7 +199,7 @@ def timed(demo_database: Database) -> Database:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_query_has_the_past_and_the_future_of_the_frame_played(timed: Database, seed: int):
-    method = MotionMatching(timed, PerformerSettings(search_interval=0.0))
+    method = MotionMatching(timed, PerformerSettings(search=Search(search_interval=0.0)))
     assert method.trajectory_times == load_schema("default").trajectory_times
     frame = int(np.random.default_rng(seed).integers(200, timed.frame_count - 200))
     still = [TrajectoryPoint(0.0, 0.0, 0.0, 0.0, 0.0) for _ in method.trajectory_times]

@@ -24,7 +24,7 @@ from motion_matching.engine.database.tags.tags import (
 from motion_matching.engine.errors import SettingsError
 from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.engine.motion.clip import Clip
-from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.performance.settings import PerformerSettings, Search
 from motion_matching.engine.sources.sources import (
     Source,
     assign_tags,
@@ -32,7 +32,7 @@ from motion_matching.engine.sources.sources import (
     read_source_list,
 )
 
-EACH_TICK = PerformerSettings(search_interval=0.0, continuing_bias=0.0)
+EACH_TICK = PerformerSettings(search=Search(search_interval=0.0, continuing_bias=0.0))
 
 
 @lru_cache
@@ -65,14 +65,16 @@ def compute_all_costs(
                 [(p.x, p.y) if is_place else (np.sin(p.yaw), -np.cos(p.yaw)) for p in points]
             )
             # a wish counts up to an eighth of the data's range beyond it
-            values = database.features[where][:, database.find_candidates(EACH_TICK.end_guard)]
+            values = database.features[where][
+                :, database.find_candidates(EACH_TICK.search.end_guard)
+            ]
             least, most = values.min(axis=1), values.max(axis=1)
             beyond = (most - least) / 8.0
             raw[where] = np.clip(raw[where], least - beyond, most + beyond)
     scale = database.normalization.compute_scale(schema_weights).astype(np.float64)
     costs = (((database.features.T - raw) * scale) ** 2).sum(axis=1) + database.bias
-    costs[~database.find_candidates(EACH_TICK.end_guard)] = np.inf
-    around = round(EACH_TICK.surroundings * database.fps)
+    costs[~database.find_candidates(EACH_TICK.search.end_guard)] = np.inf
+    around = round(EACH_TICK.search.surroundings * database.fps)
     costs[max(frame - around + 1, 0) : frame + around] = np.inf
     return costs
 
@@ -110,7 +112,7 @@ def test_the_search_finds_the_cheapest_frame_with_preferences(
         tags += [TagRange("curve", 80, 170), TagRange("no_entry", 95, 99)]
         sources.append(Source(clip=make_walk(k, f"walk {k}"), tags=tuple(tags)))
     database = build_database(*sources, mirror=True)
-    settings = replace(EACH_TICK, weights=weights)
+    settings = EACH_TICK.with_changes({"weights": weights})
     method = MotionMatching(database, EACH_TICK)
     method.apply(settings)
     weighed = database.schema if weights is None else database.schema.with_weights(weights)
@@ -143,7 +145,7 @@ def test_the_preferred_one_of_two_equal_clips_is_played():
             for c in (first, second)
         ]
         database = build_database(*sources)
-        method = MotionMatching(database, replace(EACH_TICK, surroundings=0.0))
+        method = MotionMatching(database, EACH_TICK.with_changes({"surroundings": 0.0}))
         entered = set()
         for speed in (0.0, 1.2, 0.4, 1.2, 0.0):
             for _ in range(20):
@@ -222,7 +224,7 @@ def test_a_range_tagged_as_loop_becomes_a_range_of_its_own():
 
 def test_a_loop_repeats_as_long_as_it_is_requested():
     database = build_database(Source(clip=make_walk(), tags=(TagRange("loop", 70, 104),)))
-    method = MotionMatching(database, PerformerSettings(search_interval=10.0))
+    method = MotionMatching(database, PerformerSettings(search=Search(search_interval=10.0)))
     goal = make_trajectory(1.2, 0.0, method.trajectory_times)
     method.advance(Goal(goal, jump_to="loop"))
     frames = [method.advance(Goal(goal)).frame - make_walk().frame_count for _ in range(100)]

@@ -42,8 +42,8 @@ def test_a_guide_leaves_a_mark_that_was_held_if_more_is_asked_for(settings, late
 def test_a_guide_goes_on_at_the_gait_that_is_asked_for(settings):
     guide = make_guide(Shot(6.0, marks=(Mark(3.0, gait="run"),)), FPS, settings)
     speed = np.linalg.norm(np.diff(guide.way[:, :2], axis=0), axis=1) * FPS
-    assert speed[round(2.5 * FPS)] == pytest.approx(settings.walk.forward, rel=0.3)
-    assert speed[round(5.5 * FPS)] == pytest.approx(settings.run.forward, rel=0.2)
+    assert speed[round(2.5 * FPS)] == pytest.approx(settings.steering.walk.forward, rel=0.3)
+    assert speed[round(5.5 * FPS)] == pytest.approx(settings.steering.run.forward, rel=0.2)
 
 
 def test_a_guide_walks_backward_all_the_way_if_both_ends_face_back(settings):

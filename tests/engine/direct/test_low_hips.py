@@ -73,7 +73,7 @@ def test_motion_capture_that_crouches_in_part_is_directed_upright(lafan1):
     footage = make_footage(lafan1)
     director = Director(footage, build_table(footage))
     directed = director.direct(
-        Shot(30.0, paths=(make_winding_path(33, director.settings.walk.forward),))
+        Shot(30.0, paths=(make_winding_path(33, director.settings.steering.walk.forward),))
     )
     assert directed.report["paths"][0]["place_error"] < 0.01
     heights = compute_places(lafan1, [lafan1.roles.hips])[:, 0, 2]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -23,13 +22,13 @@ from motion_matching.engine.field.states.gaits import RUNNING, find_gait_states
 from motion_matching.engine.field.states.states import MotionStates
 from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.engine.maths.along_time import find_runs
-from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.performance.settings import PerformerSettings, Search
 from motion_matching.engine.sources.sources import Source
 from tests.command_line import run
 from tests.demo import generate_clips
 from tests.engine.stumbles import bend, make_stumbling_runs
 
-WEIGHT = PerformerSettings().posture_weight
+WEIGHT = PerformerSettings().search.posture_weight
 
 
 @pytest.fixture(scope="module")
@@ -67,11 +66,11 @@ def test_they_cost_by_the_setting_and_the_search_stays_exact(stumbling):
     assert np.array_equal(price_frames(stumbling, 0.0), stumbling.bias)
     expected = stumbling.bias + WEIGHT * stumbling.derive(find_avoided_frames)
     np.testing.assert_array_equal(price_frames(stumbling, WEIGHT), expected)
-    settings = PerformerSettings(end_guard=0.5)
+    settings = PerformerSettings(search=Search(end_guard=0.5))
     method, rng = MotionMatching(stumbling, settings), np.random.default_rng(1)
     allowed = stumbling.find_candidates(0.5)
     for weight in (WEIGHT, 0.0, 3.0):
-        method.apply(replace(settings, posture_weight=weight))
+        method.apply(settings.with_changes({"posture_weight": weight}))
         costs = price_frames(stumbling, weight)
         for frame in rng.integers(0, stumbling.frame_count, 60).tolist():
             query = method._rows[frame] + rng.normal(0, 0.2, method._rows.shape[1])

@@ -215,7 +215,7 @@ def test_walks_and_runs_of_actors_are_hardly_ever_odd(mocap: Path):
 def count_bends(database: Database, **changes: float) -> int:
     """Count how often a character bends its back past 45° in three minutes of random steering."""
     settings = takes.make_default_settings(database).with_changes(changes)
-    speeds = settings.walk, settings.run
+    speeds = settings.steering.walk, settings.steering.run
     script = scripts.build_script("random", 180.0, database.fps, *speeds, gait="run", seed=1)
     poses = takes.perform(database, settings, script).poses.transpose(0, 2, 1)
     place, roles = database.skeleton.compute_bone_position, database.roles

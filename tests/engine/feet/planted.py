@@ -29,7 +29,7 @@ def plant(
 ) -> np.ndarray:
     """Return poses (T, 7, B) with feet planted in `ranges`."""
     settings = PerformerSettings()
-    clearance, buffer = settings.swing_clearance, settings.stretch_buffer
+    clearance, buffer = settings.feet.swing_clearance, settings.feet.stretch_buffer
     return plant_feet(poses, skeleton, FeetPlan(legs, ranges, fps, clearance, buffer, **options))
 
 

@@ -14,7 +14,7 @@ from motion_matching.engine.feet.live.feet_apart import compute_push, measure_di
 from motion_matching.engine.feet.live.foot_lock import FootLock
 from motion_matching.engine.legs.legs import Beside
 from motion_matching.engine.maths.rotations import quat
-from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.performance.settings import FootLocking
 from motion_matching.engine.sources.sources import Source
 from motion_matching.engine.takes import baking, metrics
 from tests.engine import rigs
@@ -123,7 +123,7 @@ def swing_through(database) -> np.ndarray:
 def lock(poses, legs, contacts):
     feet, shown = FootLock(legs), poses.copy()
     for pose in shown:
-        feet.apply(pose, np.array(contacts), PerformerSettings(), 1.0 / FPS)
+        feet.apply(pose, np.array(contacts), FootLocking(), 1.0 / FPS)
     return shown
 
 
@@ -141,7 +141,7 @@ def test_a_foot_that_lands_on_another_lands_beside_it(demo_database, legs):
     poses = np.concatenate([poses, np.repeat(poses[-1:], 40, axis=0)])
     feet, shown = FootLock(legs), poses.copy()
     for tick, pose in enumerate(shown):
-        feet.apply(pose, np.array([tick > 12, True]), PerformerSettings(), 1.0 / FPS)
+        feet.apply(pose, np.array([tick > 12, True]), FootLocking(), 1.0 / FPS)
     assert feet.locked == (True, True)
     assert measure_feet(poses, demo_database, legs)[-1] < 0.04
     assert measure_feet(shown, demo_database, legs)[-1] > legs[0].beside[0].apart - 0.015

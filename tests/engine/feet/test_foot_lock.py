@@ -17,7 +17,7 @@ from motion_matching.engine.ground.ground import FLAT
 from motion_matching.engine.legs.legs import bend, measure_legs
 from motion_matching.engine.maths.along_time import find_runs
 from motion_matching.engine.maths.rotations import quat
-from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.performance.settings import FootLocking
 from motion_matching.engine.performance.start_state import compose_places
 from motion_matching.engine.sources.sources import Source
 from motion_matching.engine.takes import takes
@@ -38,8 +38,8 @@ def legs(demo_database):
     return measure_legs(demo_database.skeleton, demo_database.roles, demo_database.poses[::7])
 
 
-def make_lock_settings(**changes) -> PerformerSettings:
-    return PerformerSettings().with_changes(changes)
+def make_lock_settings(**changes) -> FootLocking:
+    return FootLocking(**changes)
 
 
 def test_a_knee_hinge_is_the_axis_it_bends_about(demo_database, legs):
@@ -364,7 +364,7 @@ def test_only_toes_that_swing_low_are_lifted():
     lock = ContactLock()
     heights = [update_lock(lock, (0.03 * k * k * DT, 0.0, 0.022), False)[2] for k in range(60)]
     assert heights[1] == pytest.approx(0.022)
-    assert heights[-1] == pytest.approx(0.02 + PerformerSettings().swing_clearance)
+    assert heights[-1] == pytest.approx(0.02 + FootLocking().swing_clearance)
     assert np.diff(heights).min() >= 0
     assert np.diff(heights).max() < 0.006
     high = ContactLock()
@@ -380,7 +380,7 @@ def test_the_lift_of_a_toe_changes_smoothly():
         x += 2.0 * DT if k % 40 < 15 else 0.0
         heights.append(update_lock(lock, (x, 0.0, 0.02), 20 < k % 40 < 35)[2])
     assert max(heights) > 0.035
-    assert np.abs(np.diff(heights, 2)).max() < 0.4 * PerformerSettings().swing_clearance
+    assert np.abs(np.diff(heights, 2)).max() < 0.4 * FootLocking().swing_clearance
 
 
 def test_a_sinking_toe_slows_down_before_the_floor():

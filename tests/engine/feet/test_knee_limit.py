@@ -15,7 +15,7 @@ from motion_matching.engine.feet.live.leap_limit import LeapLimit
 from motion_matching.engine.feet.live.sized_feet import SizedFootLock
 from motion_matching.engine.legs.legs import Beside
 from motion_matching.engine.maths.rotations import quat
-from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.performance.settings import FootLocking
 from motion_matching.engine.takes import metrics, takes
 
 FPS = 60.0
@@ -102,7 +102,7 @@ def test_a_knee_that_would_snap_bends_no_faster_than_in_the_data(legs, bends):
 def lift_feet(database, legs, make_lock=FootLock, size: float = 1.0, rate: float = FPS):
     """Jerk the feet of a floating body 25 cm up and down again; return how fast knees bend."""
     parents, roles = database.skeleton.parents, database.roles
-    feet, settings, places = make_lock(legs), PerformerSettings(), []
+    feet, settings, places = make_lock(legs), FootLocking(), []
     for tick in range(40):
         pose = np.array(database.poses[0], np.float64)
         pose[:, 0] = (0, 0, 0.3, 1, 0, 0, 0)
@@ -151,7 +151,7 @@ def test_the_knees_of_a_giant_bend_as_slowly_as_a_giant_s_do(demo_database, legs
 def test_a_foot_that_meets_the_floor_hardly_sinks_into_it(demo_database, legs):
     """A body that drops by more than its knees can take folds its legs faster than in the data."""
     parents, roles = demo_database.skeleton.parents, demo_database.roles
-    feet, settings = FootLock(legs), PerformerSettings()
+    feet, settings = FootLock(legs), FootLocking()
     for tick in range(40):
         pose = np.array(demo_database.poses[0], np.float64)
         pose[:, 0] = (0, 0, 0, 1, 0, 0, 0)

@@ -11,7 +11,7 @@ from motion_matching.engine.feet.live.leap_limit import LeapLimit
 from motion_matching.engine.feet.live.sized_feet import create_foot_lock
 from motion_matching.engine.legs.legs import measure_legs
 from motion_matching.engine.maths.rotations import quat
-from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.performance.settings import FootLocking
 from motion_matching.engine.takes import baking, metrics, takes
 from tests.engine.scripted import perform_script
 
@@ -31,7 +31,7 @@ def show_leaping_body(database, legs, hardest: float) -> np.ndarray:
     poses[30:, 0, database.roles.hips] += 0.1
     for pose in poses:
         contacts = np.zeros(len(legs), bool)
-        feet.apply(pose, contacts, PerformerSettings(), 1.0 / FPS, hardest=hardest)
+        feet.apply(pose, contacts, FootLocking(), 1.0 / FPS, hardest=hardest)
     bones = [bone for leg in database.roles.legs for bone in (leg.foot, leg.toe)]
     return quat.compute_world(poses, database.skeleton.parents)[1][:, bones]
 

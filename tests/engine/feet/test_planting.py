@@ -332,7 +332,7 @@ def test_a_bake_makes_no_joint_leap(demo_database, seed):
 @pytest.mark.parametrize("script", ["turns", "random"])
 def test_a_bake_stretches_no_leg_farther_than_the_motion(demo_database, script):
     take = perform_script(demo_database, script, "run", 20.0)
-    baked, buffer = baking.bake_feet(take, demo_database), PerformerSettings().stretch_buffer
+    baked, buffer = baking.bake_feet(take, demo_database), PerformerSettings().feet.stretch_buffer
     before, after = (
         quat.compute_world(poses.astype(np.float64), demo_database.skeleton.parents)[1]
         for poses in (take.unlocked_poses, baked.poses)

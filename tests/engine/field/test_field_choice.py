@@ -41,11 +41,13 @@ def field(tagged, settings):
 @pytest.mark.slow
 def test_a_forced_neighbour_is_favoured_until_it_is_released(field, settings):
     field.enter(5000)
-    for favoured in (3, 1, settings.neighbours + 20):
-        field.apply(replace(settings, favour=favoured))
+    for favoured in (3, 1, settings.motion_field.neighbours + 20):
+        field.apply(settings.with_changes({"favour": favoured}))
         for _ in range(5):
             field.advance(AHEAD)
-            place = min(favoured, settings.neighbours) - 1  # capped at the number of neighbours
+            place = (
+                min(favoured, settings.motion_field.neighbours) - 1
+            )  # capped at the number of neighbours
             assert field.decision.chosen == place
             assert field.decision.weights[place] == field.decision.weights.max()
     field.apply(settings)
@@ -100,7 +102,7 @@ def test_favouring_an_invalid_neighbour_is_refused(wrong):
 
 
 def test_a_jump_to_a_tag_enters_its_nearest_state_without_a_pop(field, settings):
-    performer = Performer(field, replace(settings, foot_lock=False, idle=False))
+    performer = Performer(field, settings.with_changes({"foot_lock": False, "idle": False}))
     performer.reset((0.0, 0.0), 0.0)
     frames = [performer.step(Intent()) for _ in range(40)]
     there = field.states.tag_masks["there"]

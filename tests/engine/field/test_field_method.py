@@ -128,7 +128,7 @@ def test_running_is_reached_without_a_clip_from_walking_to_running():
 
     field = RecordingField(database, takes.make_default_settings(database))
     performer = Performer(field, field_settings := takes.make_default_settings(database))
-    for speed in (1.2, field_settings.run.forward, 1.2):
+    for speed in (1.2, field_settings.steering.run.forward, 1.2):
         led = []
         for tick in range(120):
             performer.step(make_intent(0.01 * tick, speed))
@@ -167,8 +167,8 @@ def test_a_toe_is_planted_by_the_weight_of_its_neighbours(demo_database, setting
     """Plant a toe if neighbours with at least the set share of the weight, by default 0.9, have it
     planted.
     """
-    assert settings.planted_share == 0.9
-    field = MotionField(demo_database, replace(settings, planted_share=least))
+    assert settings.motion_field.planted_share == 0.9
+    field = MotionField(demo_database, settings.with_changes({"planted_share": least}))
     field.enter(5000)
     between = 0
     for _ in range(40):
@@ -188,14 +188,14 @@ def test_without_lookahead_only_the_nearest_states_are_used(field, settings):
     state = int(np.flatnonzero(np.abs(field.states.root_steps[:, 1] * field.fps + SPEED) < 0.05)[0])
     turning = make_goal(0.1, 0.0, math.pi / 2)
     try:
-        field.apply(replace(settings, lookahead=0.0))
+        field.apply(settings.with_changes({"lookahead": 0.0}))
         field.enter(state)
         features = field.metric.compute_features(
             field.states.poses[[state]], field.states.velocities[[state]]
         )
         field.advance(turning)
         assert set(field.decision.states) == set(
-            neighbours.find_nearest(features, settings.neighbours)[0][0]
+            neighbours.find_nearest(features, settings.motion_field.neighbours)[0][0]
         )
     finally:
         field.apply(settings)
@@ -204,9 +204,9 @@ def test_without_lookahead_only_the_nearest_states_are_used(field, settings):
 def test_neighbours_and_drift_can_change_while_playing(field, settings):
     field.enter(5000)
     field.advance(make_goal_ahead(SPEED))
-    assert len(field.decision.states) == settings.neighbours
+    assert len(field.decision.states) == settings.motion_field.neighbours
     try:
-        field.apply(replace(settings, neighbours=4, drift=1.0))
+        field.apply(settings.with_changes({"neighbours": 4, "drift": 1.0}))
         went_on = add_joints(field._pose, field._momentum)
         motion = field.advance(make_goal_ahead(SPEED))
         assert len(field.decision.states) == 4
@@ -429,7 +429,9 @@ def test_a_field_moves_as_softly_as_motion_matching(script, gait):
 
 def test_momentum_does_not_delay_what_a_clip_does(demo_database, settings):
     """A single neighbour without drift plays its clip on, tick by tick."""
-    field = MotionField(demo_database, replace(settings, neighbours=1, drift=0.0, lookahead=0.0))
+    field = MotionField(
+        demo_database, settings.with_changes({"neighbours": 1, "drift": 0.0, "lookahead": 0.0})
+    )
     start = int(np.argmax(demo_database.root_motion[field.states.frames, 1] < -1.0))
     field.enter(start)
     for tick in range(1, 20):

@@ -76,7 +76,7 @@ def test_limbs_that_swing_fast_stay_within_the_data_at_changes_of_gait():
     performer = Performer(MotionField(database, settings), settings)
     played = []
     for number in range(40):
-        speed = (settings.walk if number % 2 else settings.run).forward
+        speed = (settings.steering.walk if number % 2 else settings.steering.run).forward
         intent = Intent(velocity=(0.0, -speed), gait=float(number % 2 == 0))
         ticks = round(rng.uniform(0.3, 1.2) * database.fps)
         played += [performer.step(intent).unlocked_pose for _ in range(ticks)]

@@ -12,7 +12,7 @@ from motion_matching.engine.field.paths import TIMES, compute_shares, find_paths
 from motion_matching.engine.field.states.states import MotionStates
 from motion_matching.engine.maths.planar import rotate
 from motion_matching.engine.performance.intent import Intent
-from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.performance.settings import Steering
 
 NOW = 1.0 / 60.0
 
@@ -49,7 +49,7 @@ def test_less_than_a_frame_has_no_paths(demo_database, states):
 
 def test_the_objects_path_is_that_which_it_takes():
     """Between the times at which it is known, it is off by little."""
-    moving = SimulationObject(PerformerSettings())
+    moving = SimulationObject(Steering())
     moving.start((0.0, -1.2), 0.0)
     moving.steer(Intent(move=(0.7, 0.7)), NOW)
     times = np.linspace(NOW, 1.0, 20)

@@ -287,7 +287,7 @@ def test_one_setting_changes_the_field_while_it_plays(database, plays):
     field = MotionField(database, plays)
     field.advance(make_goal(0.5))
     assert len(field.decision.states) == K
-    field.apply(replace(plays, field="by_gait", neighbours=9))
+    field.apply(plays.with_changes({"field": "by_gait", "neighbours": 9}))
     field.advance(make_goal(0.5))
     assert len(field.decision.states) == 9
     field.apply(plays)

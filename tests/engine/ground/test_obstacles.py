@@ -21,14 +21,16 @@ from motion_matching.engine.maths.planar import rotate_xy
 from motion_matching.engine.performance import performance as performances
 from motion_matching.engine.performance.intent import FuturePath, Intent
 from motion_matching.engine.performance.performance import Performance
-from motion_matching.engine.performance.settings import PerformerSettings, Speeds
+from motion_matching.engine.performance.settings import PerformerSettings, Speeds, Steering
 from motion_matching.engine.takes import takes
 from tests.strategies import make_generators
 
 RADIUS = 0.3
 DT = 1 / 60
 SETTINGS = PerformerSettings(
-    walk=Speeds(1.5, 1.2, 1.0), run=Speeds(4.0, 3.0, 2.0), collision_radius=RADIUS
+    steering=Steering(
+        walk=Speeds(1.5, 1.2, 1.0), run=Speeds(4.0, 3.0, 2.0), collision_radius=RADIUS
+    )
 )
 AHEAD = (1 / 3, 2 / 3, 1.0)
 
@@ -230,7 +232,7 @@ COURT = (
 @pytest.mark.parametrize("seed", range(3))
 def test_the_simulation_object_and_its_prediction_stay_outside(seed):
     rng = np.random.default_rng(seed)
-    simulation = SimulationObject(SETTINGS, Boxes(COURT))
+    simulation = SimulationObject(SETTINGS.steering, Boxes(COURT))
     simulation.reset(0.0, -1.0, 0.0)
     held = 0
     for _ in range(30):
@@ -249,7 +251,7 @@ def test_the_simulation_object_and_its_prediction_stay_outside(seed):
 def run_into(wall_yaw: float, seconds: float, gait: float = 1.0) -> SimulationObject:
     """Run along -Y into a long wall that is turned by an angle."""
     a, b = rotate_xy(-60, 0, wall_yaw), rotate_xy(60, 0, wall_yaw)
-    simulation = SimulationObject(SETTINGS, Walls([((a[0], a[1] - 3), (b[0], b[1] - 3))]))
+    simulation = SimulationObject(SETTINGS.steering, Walls([((a[0], a[1] - 3), (b[0], b[1] - 3))]))
     for _ in range(round(seconds / DT)):
         simulation.steer(Intent(move=(0.0, -1.0), gait=gait), DT)
         simulation.step(DT)
@@ -293,8 +295,8 @@ def test_the_prediction_at_a_wall_comes_true():
 
 def test_distant_obstacles_change_nothing():
     free, beside = (
-        SimulationObject(SETTINGS),
-        SimulationObject(SETTINGS, Boxes([Box((40, 0), (1, 1))])),
+        SimulationObject(SETTINGS.steering),
+        SimulationObject(SETTINGS.steering, Boxes([Box((40, 0), (1, 1))])),
     )
     for simulation in (free, beside):
         for _ in range(120):
@@ -316,7 +318,7 @@ def test_a_path_through_a_box_is_followed_around_it_and_caught_up():
     leap.
     """
     box = (Box((0, -4), (3, 2)),)
-    simulation = SimulationObject(SETTINGS, Boxes(box))
+    simulation = SimulationObject(SETTINGS.steering, Boxes(box))
     before, fastest = (0.0, 0.0), 0.0
     for tick in range(600):
         now = tick * DT
@@ -331,7 +333,7 @@ def test_a_path_through_a_box_is_followed_around_it_and_caught_up():
         place = simulation.x, simulation.y
         assert measure_depth_in_boxes(np.array([*predicted, place]), box, RADIUS) < 1e-9
         fastest, before = max(fastest, math.dist(place, before) / DT), place
-    assert fastest <= SETTINGS.run.forward + 1e-6
+    assert fastest <= SETTINGS.steering.run.forward + 1e-6
     assert math.dist(place, (2.5 * (600 * DT - 4), -4.0)) < 0.05
 
 
@@ -389,7 +391,7 @@ def test_a_character_at_a_wall_stands_or_slides(demo_database, settings, obstacl
         )
     take = takes.perform(demo_database, settings, wanted)
     for places in (take.character, take.simulation):
-        assert measure_depth_in_boxes(places, obstacles, settings.collision_radius) < 1e-3
+        assert measure_depth_in_boxes(places, obstacles, settings.steering.collision_radius) < 1e-3
     assert take.blocked.any()
     assert measure_longest_in_place(take, demo_database) <= 1.0
     if yaw == 0.0:
@@ -427,9 +429,10 @@ def test_character_and_object_stay_outside_in_every_displacement_mode(
         take = takes.perform(demo_database, settings, wanted)
         for places in (take.character, take.simulation):
             assert (
-                measure_depth_in_boxes(places, wanted.obstacles, settings.collision_radius) < 1e-3
+                measure_depth_in_boxes(places, wanted.obstacles, settings.steering.collision_radius)
+                < 1e-3
             )
-        if settings.displacement == "synchronize":
+        if settings.coupling.displacement == "synchronize":
             np.testing.assert_allclose(take.character[:, :2], take.simulation[:, :2], atol=1e-12)
 
 
@@ -437,7 +440,10 @@ def test_a_start_inside_an_obstacle_is_moved_beside_it(demo_database, settings):
     performer = Performer(MotionMatching(demo_database, settings), settings, Boxes(WALL))
     frame = performer.reset((1.0, -3.6), 0.0)
     assert frame.character[:2] == frame.simulation_object[:2]
-    assert measure_depth_in_boxes([frame.character[:2]], WALL, settings.collision_radius) < 1e-3
+    assert (
+        measure_depth_in_boxes([frame.character[:2]], WALL, settings.steering.collision_radius)
+        < 1e-3
+    )
 
 
 def test_moving_and_turning_start_and_obstacles_gives_the_same_take(demo_database, settings):

@@ -80,8 +80,12 @@ def test_values_beyond_the_map_fall_into_its_last_cells():
 
 
 def test_the_simulation_object_moves_alone_as_in_a_take(demo_database: Database):
-    settings = replace(takes.make_default_settings(demo_database), displacement="independent")
-    performance = scripts.build_script("square", 6.0, 30.0, settings.walk, settings.run)
+    settings = takes.make_default_settings(demo_database).with_changes(
+        {"displacement": "independent"}
+    )
+    performance = scripts.build_script(
+        "square", 6.0, 30.0, settings.steering.walk, settings.steering.run
+    )
     performance = replace(
         performance,
         position=(2.0, 1.0),
@@ -161,7 +165,7 @@ def test_the_demo_covers_what_its_controller_requests(demo_database: Database):
     )
     map_ = measure_coverage(measure_database(demo_database), wanted)
     assert map_.demand[map_.holes].sum() < 0.02
-    faster = replace(settings, run=Speeds(6.0, 5.0, 4.0))
+    faster = settings.with_changes({"run": Speeds(6.0, 5.0, 4.0)})
     more = measure_coverage(
         measure_database(demo_database),
         coverage.measure_tracks(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -25,10 +23,10 @@ from motion_matching.engine.insight.frames.frame_inspector import (
 )
 from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.engine.performance.intent import Intent
-from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.performance.settings import PerformerSettings, Search
 from motion_matching.engine.sources.sources import Source
 
-SETTINGS = PerformerSettings(search_interval=0.0, support_weight=100.0)
+SETTINGS = PerformerSettings(search=Search(search_interval=0.0, support_weight=100.0))
 
 
 @pytest.fixture(scope="module")
@@ -224,10 +222,11 @@ def test_verdicts_name_why_a_frame_is_excluded(database: Database):
     seen = set()
     for frame in range(40, 160, 5):
         found = inspect_moving(database, frame, (1.2, 0.3), 40)
-        allowed = database.find_candidates(SETTINGS.end_guard)
+        allowed = database.find_candidates(SETTINGS.search.end_guard)
         for c in found.candidates:
             excluded = (
-                not allowed[c.frame] or abs(c.frame - frame) < SETTINGS.surroundings * database.fps
+                not allowed[c.frame]
+                or abs(c.frame - frame) < SETTINGS.search.surroundings * database.fps
             )
             stops = c.verdict == "excluded: does not go on"
             assert (excluded or stops) == c.verdict.startswith("excluded")
@@ -266,6 +265,6 @@ def test_rejected_frames_name_their_costliest_feature(database: Database):
 
 def test_the_last_frame_of_a_range_is_always_left(database: Database):
     last = int(database.stops[0]) - 1
-    found = inspect_frame(database, replace(SETTINGS, continuing_bias=1e3), last, None)
+    found = inspect_frame(database, SETTINGS.with_changes({"continuing_bias": 1e3}), last, None)
     assert found.chosen != last
-    assert database.find_candidates(SETTINGS.end_guard)[found.chosen]
+    assert database.find_candidates(SETTINGS.search.end_guard)[found.chosen]

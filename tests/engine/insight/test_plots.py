@@ -15,7 +15,7 @@ from motion_matching.engine.insight import plots
 from motion_matching.engine.insight.coverage import inspection
 from motion_matching.engine.insight.maps.pose_map import build_pose_map
 from motion_matching.engine.performance import scripts
-from motion_matching.engine.performance.settings import PerformerSettings, Speeds
+from motion_matching.engine.performance.settings import PerformerSettings, Speeds, Steering
 from motion_matching.engine.sources.sources import Source
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -68,8 +68,12 @@ def test_strands_start_at_one_point_facing_up_and_last_a_second(database: Databa
 
 def test_strands_of_the_simulation_object_have_the_same_scale(database: Database, tmp_path: Path):
     """Walking at 1.2 m/s reaches as far as the data; turning back leads where the data never goes."""
-    settings = PerformerSettings(walk=Speeds(1.2, 1.2, 1.2), run=Speeds(1.2, 1.2, 1.2))
-    wanted = scripts.build_script("flips", 20.0, database.fps, settings.walk, settings.run)
+    settings = PerformerSettings(
+        steering=Steering(walk=Speeds(1.2, 1.2, 1.2), run=Speeds(1.2, 1.2, 1.2))
+    )
+    wanted = scripts.build_script(
+        "flips", 20.0, database.fps, settings.steering.walk, settings.steering.run
+    )
     found = inspection.inspect(database, settings, {}, wanted)
     plots.save(database, found, build_pose_map(database), tmp_path / "plot.svg")
     root = ElementTree.parse(tmp_path / "plot.svg").getroot()

@@ -86,7 +86,7 @@ def test_an_inspection_has_slopes_as_text_and_as_data():
     assert found.data["slopes"][-1]["degrees"] == [35.0, None]
     assert any("turns as it walks on slopes" in text for text in found.data["to_capture"])
     # these clips have no run, so none is asked for
-    assert settings.run == settings.walk
+    assert settings.steering.run == settings.steering.walk
     assert not any("runs" in text for text in found.data["to_capture"])
     runs = inspection.inspect_tracks(data, PerformerSettings(), tracks)
     assert any("No clip runs up or down slopes" in text for text in runs.data["to_capture"])

@@ -17,7 +17,9 @@ from motion_matching.engine.takes import takes
 @pytest.fixture(scope="module")
 def watched(demo_database) -> WatchedTake:
     settings = takes.make_default_settings(demo_database)
-    wanted = scripts.build_script("flips", 8.0, demo_database.fps, settings.walk, settings.run)
+    wanted = scripts.build_script(
+        "flips", 8.0, demo_database.fps, settings.steering.walk, settings.steering.run
+    )
     return watch(
         demo_database, settings, replace(wanted, changes=((200, {"velocity_halflife": 0.5}),))
     )
@@ -55,7 +57,7 @@ def test_the_inspector_predicts_every_jump_a_tick_before(watched, demo_database)
 
 
 def test_each_tick_has_its_own_settings(watched):
-    halflives = [settings.velocity_halflife for _, settings in watched.goals]
+    halflives = [settings.steering.velocity_halflife for _, settings in watched.goals]
     assert halflives[199] != 0.5
     assert set(halflives[200:]) == {0.5}
 

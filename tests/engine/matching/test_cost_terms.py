@@ -22,10 +22,12 @@ from motion_matching.engine.matching.cost_terms import (
 )
 from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.engine.performance import performance as performances
-from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.performance.settings import PerformerSettings, Search
 from motion_matching.engine.takes import takes
 
-AT_ONCE = PerformerSettings(search_interval=0.0, continuing_bias=0.0, support_weight=0.0)
+AT_ONCE = PerformerSettings(
+    search=Search(search_interval=0.0, continuing_bias=0.0, support_weight=0.0)
+)
 
 
 def make_way(method: MotionMatching) -> list[TrajectoryPoint]:
@@ -60,7 +62,7 @@ def test_the_search_finds_what_a_comparison_of_all_frames_finds(
     table, weight = make(rng, demo_database.frame_count), 2.0
     term = CostTerm("table", lambda frames, context: table[frames], weight)
     method = MotionMatching(demo_database, AT_ONCE, [term])
-    candidates = demo_database.find_candidates(AT_ONCE.end_guard)
+    candidates = demo_database.find_candidates(AT_ONCE.search.end_guard)
     for frame in (700, 3000, 9000):
         way = make_way(method)
         costs = method.compute_costs(way, frame).sum(axis=1) + demo_database.bias + weight * table

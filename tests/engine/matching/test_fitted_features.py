@@ -14,7 +14,7 @@ from motion_matching.engine.database.features.features import Schema, load_schem
 from motion_matching.engine.errors import SettingsError
 from motion_matching.engine.matching.fitted_features import FittedFeatures
 from motion_matching.engine.matching.method import MotionMatching
-from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.performance.settings import Blending, PerformerSettings
 from motion_matching.engine.performance.start_state import MovingPose
 from motion_matching.engine.sources.sources import Source
 from motion_matching.engine.takes import takes
@@ -87,12 +87,12 @@ def test_a_take_plays_the_frames_that_it_plays_from_a_fresh_build(
 
 def test_settings_changed_while_playing_count_from_the_next_search_on(demo_database: Database):
     database = demo_database.with_schema(load_schema("spring"))
-    slow = PerformerSettings(inertialization_halflife=0.3)
+    slow = PerformerSettings(blending=Blending(inertialization_halflife=0.3))
     method, fresh = MotionMatching(database, PerformerSettings()), MotionMatching(database, slow)
     trajectory = [TrajectoryPoint(0.0, -t, 0.0, 0.0, -1.0) for t in method.trajectory_times]
     before = method.compute_costs(trajectory, 500)
     with pytest.raises(SettingsError):
-        method.apply(replace(slow, weights=(1.0,)))
+        method.apply(slow.with_changes({"weights": (1.0,)}))
     np.testing.assert_array_equal(method.compute_costs(trajectory, 500), before)
     method.apply(slow)
     costs = method.compute_costs(trajectory, 500)

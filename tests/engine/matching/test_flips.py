@@ -11,7 +11,7 @@ from motion_matching.engine.database.frame_names import format_frame
 from motion_matching.engine.insight.frames import frame_inspector
 from motion_matching.engine.matching.flips import Costs, describe_flip, find_flip
 from motion_matching.engine.matching.method import MotionMatching
-from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.performance.settings import PerformerSettings, Search
 
 
 def count(*by_feature, frame=5):
@@ -52,7 +52,7 @@ def test_the_search_decides_otherwise_beyond_the_weight_that_is_told(demo_databa
     """Checked by searches with the weight a little on this side of it, and on the other."""
     schema = replace(demo_database.schema, difference=difference)
     demo_database = replace(demo_database, schema=schema)
-    settings, flipped = PerformerSettings(search_interval=0.0), 0
+    settings, flipped = PerformerSettings(search=Search(search_interval=0.0)), 0
     method = MotionMatching(demo_database, settings)
     weights = [feature.weight for feature in demo_database.schema.features]
     for frame in range(200, demo_database.frame_count - 200, demo_database.frame_count // 12):
@@ -66,7 +66,7 @@ def test_the_search_decides_otherwise_beyond_the_weight_that_is_told(demo_databa
         for share in (0.98, 1.02):
             other = list(weights)
             other[flip.feature] = flip.now + share * (flip.weight - flip.now)
-            changed = replace(settings, weights=tuple(other))
+            changed = settings.with_changes({"weights": tuple(other)})
             again = frame_inspector.inspect_frame(demo_database, changed, frame, **look)
             chosen.append(again.chosen)
         near = demo_database.fps / 3.0

@@ -21,7 +21,7 @@ from motion_matching.engine.motion.margins import MARGINS
 from motion_matching.engine.performance import performance as performances
 from motion_matching.engine.performance.intent import Intent
 from motion_matching.engine.performance.performance import Performance
-from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.performance.settings import PerformerSettings, Search
 from motion_matching.engine.sources.sources import Source
 from motion_matching.engine.takes import baking, metrics, takes
 from tests.engine.scripted import perform_script
@@ -180,7 +180,7 @@ def test_toes_land_and_leave_when_they_are_said_to(demo_database, rate, share):
 
 
 def test_a_tempo_is_a_percentage_up_to_fifteen():
-    assert PerformerSettings(tempo=15.0).tempo == 15.0
+    assert PerformerSettings(search=Search(tempo=15.0)).search.tempo == 15.0
     for wrong in (-1.0, 15.1, math.nan):
         with pytest.raises(SettingsError, match="tempo"):
-            PerformerSettings(tempo=wrong)
+            PerformerSettings(search=Search(tempo=wrong))

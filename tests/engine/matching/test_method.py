@@ -18,12 +18,12 @@ from motion_matching.engine.database.tags.tags import NO_ENTRY, NO_USE
 from motion_matching.engine.errors import DatabaseError, SettingsError
 from motion_matching.engine.files import presets
 from motion_matching.engine.matching.method import MotionMatching
-from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.performance.settings import PerformerSettings, Search
 from motion_matching.engine.sources.sources import Source
 from motion_matching.engine.takes import takes
 from tests import demo
 
-EACH_TICK = PerformerSettings(search_interval=0.0, continuing_bias=0.0)
+EACH_TICK = PerformerSettings(search=Search(search_interval=0.0, continuing_bias=0.0))
 
 
 def get_own_trajectory(
@@ -100,7 +100,7 @@ def test_a_jump_enters_the_cheapest_frame_of_a_full_scan(demo_database):
     raw[15:27] = values
     scale = normalization.compute_scale(schema.weights).astype(np.float64)
     costs = (((demo_database.features.T - raw) * scale) ** 2).sum(axis=1)
-    costs[~demo_database.find_candidates(EACH_TICK.end_guard)] = np.inf
+    costs[~demo_database.find_candidates(EACH_TICK.search.end_guard)] = np.inf
     costs[max(frame - 9, 0) : frame + 10] = np.inf
     motion = method.advance(goal)
     assert motion.jump is not None
@@ -141,7 +141,7 @@ def test_the_preset_as_published_enters_the_frame_of_the_least_weighted_lengths(
     schema = load_schema("nucl_ai_as_published")
     database = demo_database.with_schema(schema)
     method, frame = MotionMatching(database, EACH_TICK), 400
-    allowed = database.find_candidates(EACH_TICK.end_guard)
+    allowed = database.find_candidates(EACH_TICK.search.end_guard)
     for velocity in ((3.0, 0.5), (0.0, 0.0), (1.2, -0.8)):
         method.reset()
         method._frame, method._since_stood = frame, math.inf
@@ -169,7 +169,7 @@ def test_the_preset_as_published_enters_the_frame_of_the_least_weighted_lengths(
 def test_changed_weights_apply_to_absolute_differences(demo_database):
     database = make_absolute(demo_database)
     weights = tuple(0.5 * (1 + k % 3) for k in range(len(database.schema.features)))
-    settings = replace(EACH_TICK, weights=weights)
+    settings = EACH_TICK.with_changes({"weights": weights})
     changed, fresh = (MotionMatching(database, each) for each in (EACH_TICK, settings))
     changed.apply(settings)
     goal = Goal(make_trajectory(2.5, 0.3, changed.trajectory_times))
@@ -241,7 +241,7 @@ def test_the_directions_of_a_path_are_asked_for_one_by_one(demo_database):
 
 
 def test_searches_wait_for_the_interval_unless_the_goal_is_sharp(demo_database):
-    settings = PerformerSettings(search_interval=0.5)
+    settings = PerformerSettings(search=Search(search_interval=0.5))
     for sharp in (False, True):
         method = MotionMatching(demo_database, settings)
         method.reset()
@@ -263,7 +263,7 @@ def shake_hard(seams) -> np.ndarray:
 
 
 def test_a_jump_that_would_make_a_joint_pop_waits(demo_database):
-    method = MotionMatching(demo_database, PerformerSettings(search_interval=0.5))
+    method = MotionMatching(demo_database, PerformerSettings(search=Search(search_interval=0.5)))
     method.reset()
     method.advance(Goal(make_trajectory(0.0, 0.0, method.trajectory_times)))
     fast = make_trajectory(3.0, 0.8, method.trajectory_times)
@@ -283,7 +283,7 @@ def test_a_jump_that_would_make_a_joint_pop_waits(demo_database):
 
 
 def test_no_jump_waits_for_long(demo_database):
-    method = MotionMatching(demo_database, PerformerSettings(search_interval=0.5))
+    method = MotionMatching(demo_database, PerformerSettings(search=Search(search_interval=0.5)))
     method.reset()
     method.advance(Goal(make_trajectory(0.0, 0.0, method.trajectory_times)))
     fast = make_trajectory(3.0, 0.8, method.trajectory_times)
@@ -295,7 +295,7 @@ def test_no_jump_waits_for_long(demo_database):
 
 def test_a_jump_that_may_wait_no_longer_enters_a_frame_that_pops_less(demo_database):
     """The best frame and those beside it pop; another good one does not."""
-    method = MotionMatching(demo_database, PerformerSettings(search_interval=0.5))
+    method = MotionMatching(demo_database, PerformerSettings(search=Search(search_interval=0.5)))
     method.reset()
     method.advance(Goal(make_trajectory(0.0, 0.0, method.trajectory_times)))
     asked: list[np.ndarray] = []
@@ -317,7 +317,7 @@ def test_a_jump_that_may_wait_no_longer_enters_a_frame_that_pops_less(demo_datab
 
 
 def test_the_end_of_a_range_is_left_even_with_a_pop(demo_database):
-    method = MotionMatching(demo_database, PerformerSettings(search_interval=10.0))
+    method = MotionMatching(demo_database, PerformerSettings(search=Search(search_interval=10.0)))
     method.reset()
     method._frame = int(demo_database.stops[0]) - 1
     still = make_trajectory(0.0, 0.0, method.trajectory_times)
@@ -327,7 +327,7 @@ def test_the_end_of_a_range_is_left_even_with_a_pop(demo_database):
 
 def test_the_end_of_a_range_is_left_at_any_cost(demo_database):
     method = MotionMatching(
-        demo_database, PerformerSettings(search_interval=10.0, continuing_bias=1e9)
+        demo_database, PerformerSettings(search=Search(search_interval=10.0, continuing_bias=1e9))
     )
     method.reset()
     method._ticks_to_search = 1000
@@ -399,7 +399,7 @@ def test_a_jump_to_a_tag_happens_at_once(demo_database):
     inside = np.zeros(demo_database.frame_count, bool)
     inside[3000:3100] = True
     database = tag_frames(demo_database, wave=inside)
-    method = MotionMatching(database, PerformerSettings(search_interval=10.0))
+    method = MotionMatching(database, PerformerSettings(search=Search(search_interval=10.0)))
     method.reset()
     method.advance(Goal(make_trajectory(0.0, 0.0, method.trajectory_times)))
     motion = method.advance(
@@ -410,7 +410,7 @@ def test_a_jump_to_a_tag_happens_at_once(demo_database):
 
 
 def test_changed_weights_apply_at_the_next_search(demo_database):
-    settings = replace(EACH_TICK, weights=(0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0))
+    settings = EACH_TICK.with_changes({"weights": (0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0)})
     changed, fresh = (
         MotionMatching(demo_database, EACH_TICK),
         MotionMatching(demo_database, settings),
@@ -458,10 +458,10 @@ def test_refused_settings_change_nothing(demo_database):
     expected = method.advance(goal).frame
     method.reset()
     with pytest.raises(SettingsError, match="weights"):
-        method.apply(replace(EACH_TICK, weights=(1.0, 2.0)))
+        method.apply(EACH_TICK.with_changes({"weights": (1.0, 2.0)}))
     trajectory_only = (0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0)
     with pytest.raises(DatabaseError, match="end guard"):
-        method.apply(replace(EACH_TICK, weights=trajectory_only, end_guard=900.0))
+        method.apply(EACH_TICK.with_changes({"weights": trajectory_only, "end_guard": 900.0}))
     costs = method.compute_costs(goal.trajectory, 0)
     fresh = MotionMatching(demo_database, EACH_TICK)
     np.testing.assert_array_equal(costs, fresh.compute_costs(goal.trajectory, 0))
@@ -474,7 +474,7 @@ def test_explanations_respect_tags_after_a_change_of_settings(demo_database):
     method = MotionMatching(tag_frames(demo_database, gym=inside), EACH_TICK)
     goal = Goal(make_trajectory(1.0, 0.0, method.trajectory_times), tags=frozenset({"gym"}))
     method.advance(goal)
-    method.apply(replace(EACH_TICK, end_guard=0.5))
+    method.apply(EACH_TICK.with_changes({"end_guard": 0.5}))
     assert method.explain(3) is None
     method.advance(goal)
     assert all(inside[c.frame] for c in method.explain(8).candidates)

@@ -18,7 +18,7 @@ from motion_matching.engine.database.database import Database
 from motion_matching.engine.insight.frames import frame_inspector
 from motion_matching.engine.matching import price_choice
 from motion_matching.engine.matching.method import MotionMatching
-from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.performance.settings import PerformerSettings, Search
 from motion_matching.engine.takes import takes
 
 
@@ -58,7 +58,9 @@ def test_the_choice_is_that_of_all_frames_and_needs_few_prices(knows_first):
 def test_a_search_enters_the_frame_of_the_least_cost_and_price(demo_database: Database):
     """The jump is out of motion that nothing fades in, so that the inspector prices it alike."""
     settings = PerformerSettings(
-        price_weight=1.0, support_weight=0.0, search_interval=0.0, continuing_bias=0.0
+        search=Search(
+            price_weight=1.0, support_weight=0.0, search_interval=0.0, continuing_bias=0.0
+        )
     )
     method, chosen = MotionMatching(demo_database, settings), []
     limits, parents = np.array(demo_database.limits), demo_database.skeleton.parents
@@ -68,7 +70,7 @@ def test_a_search_enters_the_frame_of_the_least_cost_and_price(demo_database: Da
             transition_cost.enter(jumps, limits, settings), parents
         )
 
-    candidates = demo_database.find_candidates(settings.end_guard)
+    candidates = demo_database.find_candidates(settings.search.end_guard)
     for frame in (700, 3000, 9000):
         trajectory = [
             TrajectoryPoint(0.5 * t, -2.0 * t, 0.2 * t, 0.5, -2.0) for t in method.trajectory_times

@@ -16,13 +16,15 @@ from motion_matching.engine.insight.frames import frame_inspector
 from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.engine.matching.numbers import NUMBERS
 from motion_matching.engine.matching.support import SupportPrice, measure_gone
-from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.performance.settings import PerformerSettings, Search
 from motion_matching.engine.sources.sources import find_sources
 from motion_matching.engine.takes import takes
 from tests.engine.scripted import perform_script
 
 OTHER = (-0.2, 0.0)
-AT_ONCE = PerformerSettings(support_weight=100.0, search_interval=0.0, continuing_bias=0.0)
+AT_ONCE = PerformerSettings(
+    search=Search(support_weight=100.0, search_interval=0.0, continuing_bias=0.0)
+)
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +101,7 @@ def test_a_search_enters_the_frame_of_the_least_cost_with_that_of_its_feet(
     demo_database: Database, method: MotionMatching
 ):
     """With the feet of the frame that is played, as the inspector has them."""
-    candidates = demo_database.find_candidates(AT_ONCE.end_guard)
+    candidates = demo_database.find_candidates(AT_ONCE.search.end_guard)
     for frame in (700, 3000, 9000):
         way = [
             TrajectoryPoint(0.5 * t, -2.0 * t, 0.2 * t, 0.5, -2.0) for t in method.trajectory_times

@@ -96,7 +96,7 @@ def test_a_run_begins_as_before(demo_database, settings):
     intents = [Intent()] * 30 + [Intent(move=(0.0, -1.0), gait=1.0)] * 60
     take = takes.perform(demo_database, settings, Performance("run", 30, tuple(intents)))
     speed = np.linalg.norm(np.gradient(take.character[:, :2], 1 / 30, axis=0), axis=1)
-    assert speed[60:].max() > 0.8 * settings.run.forward
+    assert speed[60:].max() > 0.8 * settings.steering.run.forward
 
 
 @pytest.mark.slow

@@ -29,7 +29,7 @@ from motion_matching.engine.performance import performance
 from motion_matching.engine.performance.intent import Intent
 from motion_matching.engine.performance.labels import READY_LABELS, DisplacementLabel
 from motion_matching.engine.performance.performance import Performance
-from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.performance.settings import Coupling, PerformerSettings
 from motion_matching.engine.takes import baking, metrics, takes
 from tests.demo import load_demo
 
@@ -99,8 +99,8 @@ class Walk:
     """A character that the data lead aside of its simulation object, and what they play."""
 
     def __init__(self, settings: PerformerSettings, fps: float) -> None:
-        self.blending, self.dt = LabelBlending(settings), 1.0 / fps
-        self.simulation = SimulationObject(settings)
+        self.blending, self.dt = LabelBlending(settings.coupling), 1.0 / fps
+        self.simulation = SimulationObject(settings.steering)
         self.simulation.reset(0.0, 0.0, 0.0)
         self.place = (0.0, 0.0, 0.0)
         self.places: list[tuple[float, ...]] = []
@@ -124,10 +124,10 @@ class Walk:
 @pytest.mark.parametrize("changes", MODES)
 def test_between_labels_of_equal_numbers_the_character_is_placed_as_by_one(changes):
     settings = make_settings(changes, changes, label_blend=1.0)
-    blending = LabelBlending(settings)
+    blending = LabelBlending(settings.coupling)
     rng = np.random.default_rng(1)
     for tick in range(20):
-        one, other = SimulationObject(settings), SimulationObject(settings)
+        one, other = (SimulationObject(settings.steering) for _ in range(2))
         pose = tuple(rng.normal(0.0, 0.2, 3).tolist())
         velocity = tuple(rng.normal(0.0, 1.0, 3).tolist())
         for object_ in (one, other):
@@ -135,7 +135,7 @@ def test_between_labels_of_equal_numbers_the_character_is_placed_as_by_one(chang
         feet = (0.05, 0.02) if tick % 2 else None
         shares = (1.0,) if tick else (0.0,)
         blended = blending.place_character(pose, velocity, one, shares, 1 / 30, feet)
-        pure = displacement.place_character(pose, velocity, other, settings, 1 / 30, feet)
+        pure = displacement.place_character(pose, velocity, other, settings.coupling, 1 / 30, feet)
         np.testing.assert_allclose(blended, pure, atol=1e-9)
         np.testing.assert_allclose((one.x, one.y, one.yaw), (other.x, other.y, other.yaw))
 
@@ -169,10 +169,10 @@ def test_within_the_time_a_label_holds_as_if_it_had_always_been_set(other):
     walk.play((1.0,), 1 / 60)
     settings, (x, y, _), simulation = make_settings(other), walk.place, walk.simulation
     away = math.dist((x, y), (simulation.x, simulation.y))
-    if settings.displacement == "synchronize":
+    if settings.coupling.displacement == "synchronize":
         assert (x, y) == (simulation.x, simulation.y)
-    elif settings.clamp:
-        assert away <= settings.clamp_distance + 1e-9
+    elif settings.coupling.clamp:
+        assert away <= settings.coupling.clamp_distance + 1e-9
     else:
         assert away > 0.5
 
@@ -205,7 +205,10 @@ def test_a_recording_of_before_plays_without_labels():
     text = performance.to_json(Performance("old", 30.0, (Intent(),), settings=data))
     old = performance.from_json(text, "old")
     now = make_settings({}, LOOSE, label_blend=0.7).with_changes(old.settings)
-    assert (now.labels, now.label_blend) == ((), PerformerSettings().label_blend)
+    assert (now.coupling.labels, now.coupling.label_blend) == (
+        (),
+        PerformerSettings().coupling.label_blend,
+    )
 
 
 @pytest.mark.parametrize(
@@ -229,14 +232,18 @@ def test_wrong_labels_are_refused_by_name(labels, said):
 
 @pytest.mark.parametrize("scale", [0.1, 1.0, 5.0])
 def test_ready_labels_are_relative_to_the_performers_own_numbers(scale):
-    own = PerformerSettings(clamp_distance=0.15 * scale)
+    own = PerformerSettings(coupling=Coupling(clamp_distance=0.15 * scale))
     settings = own.with_changes({"labels": "ready"})
-    assert [label.tags for label in settings.labels] == [tags for tags, _ in READY_LABELS.values()]
-    plant, start, locomotion = (label.apply_to(settings) for label in settings.labels)
-    assert plant.clamp_distance > own.clamp_distance
-    assert start.clamp_distance > own.clamp_distance
-    assert locomotion.adjust_position_ratio > own.adjust_position_ratio
-    assert plant.clamp_distance / own.clamp_distance == pytest.approx(1.5)
+    assert [label.tags for label in settings.coupling.labels] == [
+        tags for tags, _ in READY_LABELS.values()
+    ]
+    plant, start, locomotion = (
+        label.apply_to(settings.coupling) for label in settings.coupling.labels
+    )
+    assert plant.clamp_distance > own.coupling.clamp_distance
+    assert start.clamp_distance > own.coupling.clamp_distance
+    assert locomotion.adjust_position_ratio > own.coupling.adjust_position_ratio
+    assert plant.clamp_distance / own.coupling.clamp_distance == pytest.approx(1.5)
     # with others in the same change, they follow those
     both = PerformerSettings().with_changes({"labels": "ready", "clamp_distance": 0.15 * scale})
     assert both == settings
@@ -337,5 +344,5 @@ def test_a_labelled_take_is_performed_again_the_same():
     stored = replace(take.performance, settings=take.settings)
     read = performance.from_json(performance.to_json(stored), "the take")
     again = takes.perform(database, PerformerSettings(), read)
-    assert again.performer_settings.labels == take.performer_settings.labels
+    assert again.performer_settings.coupling.labels == take.performer_settings.coupling.labels
     assert not len(find_differences(take, again))

@@ -22,11 +22,11 @@ from motion_matching.engine.maths import planar
 from motion_matching.engine.performance import performance, scripts
 from motion_matching.engine.performance.intent import FuturePath, Intent
 from motion_matching.engine.performance.performance import LONGEST_TAKE, Performance
-from motion_matching.engine.performance.settings import PerformerSettings, Speeds
+from motion_matching.engine.performance.settings import PerformerSettings, Speeds, Steering
 from motion_matching.engine.takes import takes
 from tests.demo import demo_settings, load_demo
 
-SPEEDS = PerformerSettings().walk
+SPEEDS = PerformerSettings().steering.walk
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +125,10 @@ def test_all_changes_of_settings_at_one_tick_apply(demo_database):
         ),
     )
     rollout.solve(performer, wanted)
-    assert (performer.settings.stop_factor, performer.settings.gait_halflife) == (0.6, 0.3)
+    assert (performer.settings.steering.stop_factor, performer.settings.steering.gait_halflife) == (
+        0.6,
+        0.3,
+    )
 
 
 def test_a_take_needs_at_least_five_ticks(demo_database):
@@ -169,8 +172,8 @@ def test_turns_go_to_either_side_by_90_to_180_degrees_every_two_to_four_seconds(
 @pytest.mark.parametrize("speed", [0.6, 1.75, 4.0])
 @pytest.mark.parametrize("name", ["figure_eight", "square", "flips", "strafe_circle"])
 def test_scripts_without_a_length_come_back_to_where_they_began(name, speed):
-    settings = PerformerSettings(walk=Speeds(speed, speed, speed))
-    whole = scripts.build_script(name, 0, 30.0, settings.walk, settings.run)
+    settings = PerformerSettings(steering=Steering(walk=Speeds(speed, speed, speed)))
+    whole = scripts.build_script(name, 0, 30.0, settings.steering.walk, settings.steering.run)
     track = rollout.simulate(whole, settings, 30.0)
     apart = np.linalg.norm(track[-1, :2] - track[0, :2])
     assert apart < 0.02 * max(speed, 1.0), (whole.seconds, apart)
@@ -413,7 +416,7 @@ def test_a_frame_to_enter_is_stored_resampled_and_entered_if_the_data_has_it():
         database, settings, "square", gait="walk", seconds=3.0, seed=0
     )
     expected = takes.perform(database, settings, plain)
-    frame = int(np.flatnonzero(database.find_candidates(settings.end_guard))[1000])
+    frame = int(np.flatnonzero(database.find_candidates(settings.search.end_guard))[1000])
     for name in (format_frame(database, frame), "gone:12", "nonsense"):
         intents = list(plain.intents)
         intents[30] = intents[30]._replace(enter=name)

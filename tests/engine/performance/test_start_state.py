@@ -47,7 +47,13 @@ def measure_largest_acceleration(database):
 
 def build_script(database, settings, name, seconds, seed, gait="walk"):
     return scripts.build_script(
-        name, seconds, database.fps, settings.walk, settings.run, gait=gait, seed=seed
+        name,
+        seconds,
+        database.fps,
+        settings.steering.walk,
+        settings.steering.run,
+        gait=gait,
+        seed=seed,
     )
 
 
@@ -127,7 +133,7 @@ def test_steady_motion_goes_on_as_it_would_have(demo_database, settings, perform
         other = compute_joints(take.poses[:1], base.skeleton)[0]
         assert np.linalg.norm(own - other, axis=-1).max() < 0.03
         speed = np.hypot(*(take.character[29, :2] - take.character[0, :2])) * fps / 29
-        assert speed == pytest.approx(settings.walk.forward, rel=0.15)
+        assert speed == pytest.approx(settings.steering.walk.forward, rel=0.15)
 
 
 @pytest.mark.slow
@@ -152,8 +158,8 @@ def test_a_standing_state_stands_and_a_running_one_runs_on(demo_database, settin
     base = rollout.solve(performer, Performance("run", fps, run))
     take, performed = continue_at(performer, base, int(3 * fps), run[:30])
     speeds = np.hypot(*np.diff(take.character[:, :2], axis=0).T) * fps
-    assert speeds.min() > 0.75 * settings.run.forward
-    assert np.hypot(*performed.start.root_velocity[:2]) > 0.75 * settings.run.forward
+    assert speeds.min() > 0.75 * settings.steering.run.forward
+    assert np.hypot(*performed.start.root_velocity[:2]) > 0.75 * settings.steering.run.forward
     still = np.repeat(base.poses[:1], 3, axis=0)
     place, start = build_start_state(base.skeleton.names, still, fps)
     assert not np.any(start.velocities)
@@ -171,7 +177,9 @@ def test_at_an_end_of_its_motion_a_state_moves_as_inside(demo_database, settings
     names = demo_database.skeleton.names
     for order in ([0, 1, 1], [1, 1, 2]):
         _, start = build_start_state(names, poses[order], fps)
-        assert np.hypot(*start.root_velocity[:2]) == pytest.approx(settings.walk.forward, rel=0.2)
+        assert np.hypot(*start.root_velocity[:2]) == pytest.approx(
+            settings.steering.walk.forward, rel=0.2
+        )
     leaps = poses.copy()
     leaps[2, :2, 0] += 3.0
     _, start = build_start_state(names, leaps, fps, fastest=10.0)

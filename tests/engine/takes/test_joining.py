@@ -32,7 +32,7 @@ def perform_parts(database, settings, performances, tick, redo=False, lead_back=
 
 def record(database, settings, tick, seed):
     """Return two performances, the second of which goes on from the first before a tick."""
-    walk, run = settings.walk, settings.run
+    walk, run = settings.steering.walk, settings.steering.run
     first = scripts.build_script("random", 14.0, database.fps, walk, run, seed=seed)
     performer = Performer(MotionMatching(database, settings), settings)
     base = rollout.solve(performer, first)

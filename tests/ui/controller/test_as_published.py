@@ -13,8 +13,11 @@ from motion_matching.app.settings import get_build_settings, get_controller_data
 from motion_matching.engine.database.features.features import load_schema
 from motion_matching.engine.motion.simulation_bone import PRESETS
 from motion_matching.engine.performance.published import PUBLISHED
-from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.performance.settings import AsPublished, PerformerSettings
+from motion_matching.engine.settings import get_defaults
+from motion_matching.ui.controller import panel
 from tests.ui.characters import create_character
+from tests.ui.drawn import draw_panels
 
 ops = bpy.ops.motion_matching
 
@@ -80,3 +83,22 @@ def test_it_is_undone_in_one_step():
     assert (settings.controller.method, settings.training.tags) == ("MATCHING", "")
     assert not settings.features.items
     assert not settings.auto_tags
+
+
+def test_what_only_an_article_needs_has_a_panel_of_its_own(addon):
+    """It is closed, and hidden until something in it differs from the shipped settings."""
+    create_character(clips=("walk_curves",))
+    own, names = panel.MOTION_MATCHING_PT_as_published, set(get_defaults(AsPublished))
+    assert own.bl_options == {"DEFAULT_CLOSED"}
+    assert set(own.names) == names
+    others = [each for each in panel._SettingsPanel.__subclasses__() if each is not own]
+    assert len(others) > 5
+    assert not names & {name for other in others for name in other.names}
+    assert not own.poll(bpy.context)
+    for article, is_shown in (("motion_fields", True), ("displacement", False)):
+        ops.as_published(article=article)
+        assert own.poll(bpy.context) is is_shown, article
+        draw_panels()
+    addon.preferences.show_advanced = True
+    assert own.poll(bpy.context)
+    draw_panels()

@@ -11,8 +11,7 @@ from motion_matching.app.controller import labels
 from motion_matching.app.database import status
 from motion_matching.app.settings import get_controller_data, get_performer_settings
 from motion_matching.app.takes import take_actions
-from motion_matching.engine.performance.labels import LABELLED
-from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.performance.settings import LABELLED, Coupling, PerformerSettings
 from motion_matching.ui import presets as ui_presets
 from motion_matching.ui.controller.panel_labels import MOTION_MATCHING_PT_labels
 from tests.ui.characters import create_character, expect_refusal, find_override, override_character
@@ -45,15 +44,18 @@ def test_ready_labels_are_listed_with_numbers_relative_to_the_controllers():
     assert list_tags(obj) == ["start, stop", "plant", "walk, run"], "each once"
     assert add(kind="READY") == {"CANCELLED"}
     assert obj.motion_matching.thresholds.plant_angle == pytest.approx(1.0472, abs=1e-4)
-    own = PerformerSettings(clamp_distance=1.5)
-    ready = {label.tags: label.settings for label in own.with_changes({"labels": "ready"}).labels}
+    own = PerformerSettings(coupling=Coupling(clamp_distance=1.5))
+    ready = {
+        label.tags: label.settings
+        for label in own.with_changes({"labels": "ready"}).coupling.labels
+    }
     performed = get_performer_settings(obj, None)
-    assert [label.tags for label in performed.labels] == [
+    assert [label.tags for label in performed.coupling.labels] == [
         ("start", "stop"),
         ("plant",),
         ("walk", "run"),
     ]
-    for label in performed.labels:
+    for label in performed.coupling.labels:
         assert set(label.settings) == set(LABELLED)
         for name, value in ready[label.tags].items():
             assert label.settings[name] == (
@@ -70,9 +72,9 @@ def test_labels_are_edited_moved_and_removed():
     ops.add_label()
     [label] = controller.labels
     assert (label.tags, label.synchronization) == ("", pytest.approx(0.7)), "as all others"
-    assert get_performer_settings(obj, None).labels == (), "it names no tag yet"
+    assert get_performer_settings(obj, None).coupling.labels == (), "it names no tag yet"
     label.tags, label.displacement = " jump,  roll ,", "independent"
-    [performed] = get_performer_settings(obj, None).labels
+    [performed] = get_performer_settings(obj, None).coupling.labels
     assert performed.tags == ("jump", "roll")
     assert performed.settings["displacement"] == "independent"
 
@@ -142,8 +144,8 @@ def test_labels_of_a_linked_character_get_other_values(tmp_path):
     bpy.ops.motion_matching.add_label(kind="EMPTY")
     obj.motion_matching.controller.labels[3].tags = "mine"
     assert list_tags(obj) == [*READY, "mine"]
-    labels.set_labels(obj.motion_matching.controller, (), PerformerSettings())
-    assert get_performer_settings(obj, None).labels == ()
+    labels.set_labels(obj.motion_matching.controller, (), Coupling())
+    assert get_performer_settings(obj, None).coupling.labels == ()
 
 
 def test_the_panel_shows_numbers_and_which_tags_are_missing():

@@ -149,7 +149,11 @@ def test_coverage_is_measured_listed_and_marked_stale(obj):
     assert ops.measure_coverage() == {"FINISHED"}
     beside = runtime.coverage_reports[uid]
     assert len(beside.strands.paths) == len(found.strands.paths)
-    assert beside.simulation.speeds.max() < 1.1 * tuned.walk.forward < found.simulation.speeds.max()
+    assert (
+        beside.simulation.speeds.max()
+        < 1.1 * tuned.steering.walk.forward
+        < found.simulation.speeds.max()
+    )
     assert len(beside.to_capture) < len(found.to_capture)
     settings.controller.velocity_halflife += 0.1
     assert not data_insight.explain_staleness(obj, beside), (
@@ -444,7 +448,7 @@ def test_the_map_follows_a_live_session(obj):
     settings.play.show_map = True
     data, method, tuned = run_steps(performing.prepare_steps(obj))
     assert runtime.pose_maps[uid].key == settings.built_key, "there before the session starts"
-    walk = scripts.build_script("square", 5.0, data.fps, tuned.walk, tuned.run)
+    walk = scripts.build_script("square", 5.0, data.fps, tuned.steering.walk, tuned.steering.run)
     live = performing.start(
         obj, data, method, tuned, Keyboard(), ReplayInput(walk, data.fps), 100.0
     )

@@ -13,7 +13,7 @@ from motion_matching.engine.building.build import BuildSettings, build
 from motion_matching.engine.database import database as databases
 from motion_matching.engine.errors import SettingsError
 from motion_matching.engine.files import presets
-from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.performance.settings import PerformerSettings, Steering
 from motion_matching.engine.sources.sources import Source
 from motion_matching.scene.blender.animation import actions
 from motion_matching.ui.takes import drawing
@@ -153,9 +153,11 @@ def test_a_preset_of_ones_own_comes_before_a_shipped_one(obj):
         )
         for name, halflife in (("my_walk", 0.7), ("My Walk", 0.7), ("Weighty", 0.6)):
             path = controller_presets.find_file(name)
-            found = controller_presets.apply_to(PerformerSettings(turn_limit=1.0), path)
-            assert found.velocity_halflife == pytest.approx(halflife)
-            assert found.turn_limit == 1.0, "speeds are no part of presets"
+            found = controller_presets.apply_to(
+                PerformerSettings(steering=Steering(turn_limit=1.0)), path
+            )
+            assert found.steering.velocity_halflife == pytest.approx(halflife)
+            assert found.steering.turn_limit == 1.0, "speeds are no part of presets"
     finally:
         for name in ("my_walk", "weighty"):
             ops.remove_preset(kind="controllers", name=name)

@@ -20,7 +20,7 @@ from ...maths.planar import wrap
 from ...maths.rotations import quat
 from ...maths.rotations.scalar_quat import Quaternion, Vector, inv_mul, mul, mul_vec
 from ...maths.springs import compute_decay, spring
-from ...performance.settings import PerformerSettings
+from ...performance.settings import Life
 from ...skeleton.skeleton import Skeleton
 from .numbers import NUMBERS
 
@@ -108,7 +108,7 @@ class Look:
         """Look like the motion."""
         self._turn, self._tilt = _Follower(), _Follower()
 
-    def is_needed(self, settings: PerformerSettings) -> bool:
+    def is_needed(self, settings: Life) -> bool:
         """Return whether there is anything to turn, or to turn back."""
         return self._gaze is not None and (settings.look > 0.0 or self._is_turned)
 
@@ -117,7 +117,7 @@ class Look:
         pose: np.ndarray,
         heading: float,
         point: Vector | None,
-        settings: PerformerSettings,
+        settings: Life,
         dt: float,
     ) -> None:
         """Turn the head of a local pose (7, B), whose bone 0 is in the world, a tick later.
@@ -158,9 +158,7 @@ class Look:
         """Whether anything is left of a look."""
         return self._turn.size + self._tilt.size > NUMBERS.unseen_angle
 
-    def _follow(
-        self, settings: PerformerSettings, turn: float, tilt: float, spine: float, dt: float
-    ) -> None:
+    def _follow(self, settings: Life, turn: float, tilt: float, spine: float, dt: float) -> None:
         """Bring the turn and the tilt nearer to their goals."""
         most = NUMBERS.beyond_limit * settings.look_limit / (1.0 - spine)
         time = settings.look_halflife

@@ -68,6 +68,7 @@ def measure_height(mark: Mark, floor: Ground, size: float = 1.0) -> float | None
 def shrink_settings(settings: PerformerSettings, size: float, pace: float) -> PerformerSettings:
     """Return settings whose speeds ahead are those of people's size."""
     walk, run = (
-        replace(each, forward=each.forward * pace / size) for each in (settings.walk, settings.run)
+        replace(each, forward=each.forward * pace / size)
+        for each in (settings.steering.walk, settings.steering.run)
     )
-    return replace(settings, walk=walk, run=run)
+    return settings.with_changes({"walk": walk, "run": run})

@@ -73,7 +73,7 @@ def play(
     places = closed.places * [footage.size, footage.size, 1.0]
     poses[:, :, 0] = _place_roots(places)
     poses[:, 2, 0] = compute_heights(
-        shot.floor, places[:, :2], settings.hips_halflife * database.fps
+        shot.floor, places[:, :2], settings.feet.hips_halflife * database.fps
     )
     prices = np.full(len(poses), np.nan, np.float32)
     prices[list(transitions)] = measure_prices(

@@ -7,7 +7,7 @@ import numpy as np
 from ...database.frame_names import find_frame
 from ...facts.avoided_postures import find_odd_frames
 from ...maths.easing import smoothstep
-from ...performance.settings import PerformerSettings
+from ...performance.settings import PerformerSettings, Search
 from ..footage.footage import Footage
 from ..limbs.body_parts import find_leaders, get_part_places
 from ..limbs.mark_poses import find_pose, measure_frames
@@ -141,13 +141,13 @@ def _rate_frames(shot: Shot, footage: Footage, settings: PerformerSettings) -> l
     """Return the costs of other gaits and of frames without tags, by the tick they begin."""
     share = _smooth(footage.speed, footage.fps) / _get_walk_to_run(footage)
     none = np.zeros(footage.frame_count)
-    has_run = settings.run != settings.walk
+    has_run = settings.steering.can_run
     costs = {
         "walk": COSTS.gait * np.clip(COSTS.runs_above * (share - 1.0), 0.0, 1.0),
         "run": COSTS.gait * np.clip(1.0 - share, 0.0, 1.0) if has_run else none,
     }
     gaits, tags = dict(shot.list_gaits()), dict(shot.list_tags())
-    unasked = _rate_low_hips(footage) + COSTS.odd * _find_odd_frames(footage, settings)
+    unasked = _rate_low_hips(footage) + COSTS.odd * _find_odd_frames(footage, settings.search)
     result, gait, wanted = [], shot.gait, frozenset[str]()
     for time in sorted({*gaits, *tags}):
         gait, wanted = gaits.get(time, gait), tags.get(time, wanted)
@@ -156,9 +156,9 @@ def _rate_frames(shot: Shot, footage: Footage, settings: PerformerSettings) -> l
     return result
 
 
-def _find_odd_frames(footage: Footage, settings: PerformerSettings) -> np.ndarray:
+def _find_odd_frames(footage: Footage, search: Search) -> np.ndarray:
     """Return the frames (N,) of odd postures, if these are to be avoided."""
-    if settings.posture_weight > 0.0:
+    if search.posture_weight > 0.0:
         return footage.database.derive(find_odd_frames)
     return np.zeros(footage.frame_count, bool)
 

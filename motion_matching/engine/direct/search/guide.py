@@ -15,7 +15,7 @@ import numpy as np
 
 from ...maths import planar
 from ...maths.easing import smoothstep
-from ...performance.settings import PerformerSettings
+from ...performance.settings import PerformerSettings, Steering
 from ..numbers import NUMBERS
 from ..objective import COSTS
 from ..obstacles.obstruction import Obstruction
@@ -159,7 +159,7 @@ def make_guide(
     """
     count = max(round(shot.seconds * fps), 2) + 1
     t = np.arange(count) / fps
-    speeds = _list_speeds(shot, settings)
+    speeds = _list_speeds(shot, settings.steering)
     knots = _collect_knots(shot, speeds, near)
     if not can_stand and not knots[0].velocity.any():
         knots[0] = knots[0]._replace(velocity=_FREE)
@@ -201,9 +201,9 @@ def sample_path(path: TimedPath, t: np.ndarray) -> np.ndarray:
     return np.column_stack([places, yaws])
 
 
-def _list_speeds(shot: Shot, settings: PerformerSettings) -> list[tuple[float, float]]:
+def _list_speeds(shot: Shot, steering: Steering) -> list[tuple[float, float]]:
     """Return the times at which a gait begins, and its full speed ahead."""
-    by_gait = {"walk": settings.walk.forward, "run": settings.run.forward}
+    by_gait = {"walk": steering.walk.forward, "run": steering.run.forward}
     return [(time, by_gait[gait]) for time, gait in shot.list_gaits()]
 
 

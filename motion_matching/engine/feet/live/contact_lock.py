@@ -15,7 +15,7 @@ from ...maths.easing import smoothstep
 from ...maths.rotations.scalar_quat import Vector
 from ...maths.springs import LN2, compute_decay, spring
 from ...motion.rest import AT_REST
-from ...performance.settings import PerformerSettings
+from ...performance.settings import FootLocking
 from ..numbers import NUMBERS
 from ..played_toes import PlayedToe
 from .landing import Flight, Place, find_landing, foresee
@@ -57,7 +57,7 @@ class ContactLock:
         self.spare = 0.0  # metres by which the leg may stretch freely
 
     def start_from(
-        self, toe: Vector, before: Vector, height: float, settings: PerformerSettings, dt: float
+        self, toe: Vector, before: Vector, height: float, settings: FootLocking, dt: float
     ) -> None:
         """Go on with a toe from its last two places: planted if it hardly moves on the floor."""
         self.reset()
@@ -71,7 +71,7 @@ class ContactLock:
         data: Vector,
         contact: bool,
         height: float,
-        settings: PerformerSettings,
+        settings: FootLocking,
         dt: float,
         played: PlayedToe | None = None,
         hardest: float = math.inf,
@@ -146,7 +146,7 @@ class ContactLock:
         flight: Flight,
         played: PlayedToe,
         contact: bool,
-        settings: PerformerSettings,
+        settings: FootLocking,
         dt: float,
         hardest: float,
     ) -> Flight | None:
@@ -199,7 +199,7 @@ class ContactLock:
         flight: Flight,
         aim: Place,
         played: PlayedToe,
-        settings: PerformerSettings,
+        settings: FootLocking,
         dt: float,
     ) -> Flight:
         """Return the flight, a tick later, of a toe that moves as played, but to its aim."""
@@ -219,7 +219,7 @@ class ContactLock:
         """Whether a toe stands, or goes straight to where it will."""
         return self.locked or (self._commits and self._left >= 0.0)
 
-    def _is_too_far(self, x: float, y: float, settings: PerformerSettings) -> bool:
+    def _is_too_far(self, x: float, y: float, settings: FootLocking) -> bool:
         """Return whether the data has a planted toe too far away for it to hold."""
         away = math.hypot(self.plant[0] - x, self.plant[1] - y)
         return away > settings.unlock_radius and not self.is_held
@@ -249,7 +249,7 @@ class ContactLock:
         return self._tip_lift[0]
 
     def _decay_offset(
-        self, settings: PerformerSettings, dt: float
+        self, settings: FootLocking, dt: float
     ) -> tuple[float, float, float, float, float, float]:
         """Return the offset and its velocity one tick later."""
         ox, oy, oz, ux, uy, uz = self.offset

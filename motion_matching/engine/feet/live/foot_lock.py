@@ -19,7 +19,7 @@ from ...legs.legs import CLOSE, Joint, LegGeometry, compute_world_joints
 from ...maths.planar import wrap
 from ...maths.rotations.scalar_quat import Vector, mul_vec
 from ...maths.springs import compute_remainder, spring
-from ...performance.settings import PerformerSettings
+from ...performance.settings import FootLocking
 from ..numbers import NUMBERS
 from ..played_toes import NEVER, PlayedToe, PlayedToes, move_aside
 from .contact_lock import ContactLock
@@ -105,7 +105,7 @@ class FootLock:
         self._climb = 0.0
 
     def start_from(
-        self, pose: np.ndarray, before: np.ndarray, settings: PerformerSettings, dt: float
+        self, pose: np.ndarray, before: np.ndarray, settings: FootLocking, dt: float
     ) -> float:
         """Plant the feet that stand in a pose (7, B) of the world, which was `before` a tick ago.
 
@@ -176,7 +176,7 @@ class FootLock:
         self,
         x: float,
         y: float,
-        settings: PerformerSettings,
+        settings: FootLocking,
         dt: float,
         footing: Footing | None = None,
     ) -> float:
@@ -210,7 +210,7 @@ class FootLock:
         self,
         pose: np.ndarray,
         contacts: np.ndarray,
-        settings: PerformerSettings,
+        settings: FootLocking,
         dt: float,
         stands: bool = False,
         toes: PlayedToes | None = None,
@@ -348,7 +348,7 @@ class FootLock:
         toe: Vector,
         stands: float,
         contact: bool,
-        settings: PerformerSettings,
+        settings: FootLocking,
         dt: float,
         played: PlayedToe | None,
         hardest: float,

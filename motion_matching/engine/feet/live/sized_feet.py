@@ -16,7 +16,7 @@ from ...ground.footholds import Footing
 from ...ground.ground import FLAT, Ground, Point, is_flat
 from ...legs.legs import LegGeometry
 from ...maths.rotations.scalar_quat import Vector
-from ...performance.settings import PerformerSettings
+from ...performance.settings import FootLocking
 from ..played_toes import PlayedToes
 from .foot_lock import FootLock
 
@@ -36,7 +36,7 @@ class SizedFootLock(FootLock):
         super().__init__(scaled, FLAT if is_flat(ground) else SizedGround(ground, self._size))
 
     def start_from(
-        self, pose: np.ndarray, before: np.ndarray, settings: PerformerSettings, dt: float
+        self, pose: np.ndarray, before: np.ndarray, settings: FootLocking, dt: float
     ) -> float:
         now, then = self._divide(pose), self._divide(before)
         return self._size * super().start_from(now, then, settings, self._slow(dt))
@@ -69,7 +69,7 @@ class SizedFootLock(FootLock):
         self,
         x: float,
         y: float,
-        settings: PerformerSettings,
+        settings: FootLocking,
         dt: float,
         footing: Footing | None = None,
     ) -> float:
@@ -83,7 +83,7 @@ class SizedFootLock(FootLock):
         self,
         pose: np.ndarray,
         contacts: np.ndarray,
-        settings: PerformerSettings,
+        settings: FootLocking,
         dt: float,
         stands: bool = False,
         toes: PlayedToes | None = None,

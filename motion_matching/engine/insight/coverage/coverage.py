@@ -80,8 +80,8 @@ def measure_database(database: Database) -> GroundMotion:
 
 def simulate_tracks(settings: PerformerSettings, fps: float) -> Iterator[Array]:
     """Yield tracks (F, 3) of x, y, yaw of the simulation object for scripts at both gaits."""
-    speeds = settings.walk, settings.run
-    for gait in scripts.GAITS if settings.run != settings.walk else ("walk",):
+    speeds = settings.steering.walk, settings.steering.run
+    for gait in scripts.GAITS if settings.steering.can_run else ("walk",):
         for name in scripts.UNDISTURBED:
             seconds = 300.0 if name == "random" else 40.0
             script = scripts.build_script(name, seconds, fps, *speeds, gait=gait)
@@ -253,9 +253,9 @@ def suggest_captures(
     database: Database, settings: PerformerSettings, covered: Coverage
 ) -> list[str]:
     """Suggest what to capture next: directions slower than the settings, and holes of the map."""
-    gaits = {"Walking": settings.walk}
-    if settings.run != settings.walk:
-        gaits["Running"] = settings.run
+    gaits = {"Walking": settings.steering.walk}
+    if settings.steering.can_run:
+        gaits["Running"] = settings.steering.run
     directions = {"forward": "forward", "side": "to the side", "back": "back"}
     slow = [
         f"{gait} {directions[missing['direction']]} at {missing['wanted']:g} m/s: the data "

@@ -75,7 +75,7 @@ def inspect_tracks(
     covered = coverage.measure_coverage(motion, demand)
     tables = coverage.compute_histograms(motion, demand)
     climbed = slopes.measure_slopes(database)
-    gaits = ("walk", "run") if settings.run != settings.walk else ("walk",)
+    gaits = ("walk", "run") if settings.steering.can_run else ("walk",)
     captures = [
         *slopes.suggest_captures(climbed, gaits, rise),
         *coverage.suggest_captures(database, settings, covered),

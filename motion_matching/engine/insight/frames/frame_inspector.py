@@ -16,7 +16,7 @@ import numpy as np
 from ...blending import transition_cost
 from ...blending.jump import Jump
 from ...blending.transition_cost import format_price
-from ...control.trajectory import SimulationObject, TrajectoryPoint
+from ...control.trajectory import SimulationObject, TrajectoryPoint, choose_prediction
 from ...database.database import Database
 from ...database.features.kinds import paths
 from ...database.features.motion_table import sample_track
@@ -38,7 +38,7 @@ from ...matching.flips import to_dict as flip_to_dict
 from ...matching.method import MotionMatching, Restriction
 from ...maths import planar
 from ...performance.intent import Intent
-from ...performance.settings import PerformerSettings
+from ...performance.settings import PerformerSettings, Search
 from ..numbers import NUMBERS
 
 Array = np.ndarray
@@ -101,13 +101,14 @@ def predict_trajectory(
 
     The character faces its desired direction, as when it is steered. Past points are from the clip.
     """
-    simulation = SimulationObject(settings)
+    simulation = SimulationObject(settings.steering)
     simulation.vx, simulation.vy, simulation.yaw_rate = database.root_motion[frame].tolist()
     simulation.steer(Intent(velocity=(velocity[1], -velocity[0])), 1.0 / database.fps)
     times = database.schema.trajectory_times
     future = [time for time in times if time > 0]
     own = compute_clip_trajectory(database, frame)
-    return own[: len(times) - len(future)] + list(simulation.predict(future))
+    states = choose_prediction(settings.as_published, 1.0 / database.fps)(simulation, future)
+    return own[: len(times) - len(future)] + [TrajectoryPoint(*state[:5]) for state in states]
 
 
 def compute_clip_trajectory(database: Database, frame: int) -> list[TrajectoryPoint]:
@@ -167,8 +168,8 @@ def inspect_frame(
     return FrameInspection(
         frame=frame,
         tags=tuple(tag for tag in database.tag_names if database.make_tag_mask({tag})[frame]),
-        bias=float(price_frames(database, settings.posture_weight)[frame]),
-        exclusion=_find_reason(_find_exclusions(database, settings), frame),
+        bias=float(price_frames(database, settings.search.posture_weight)[frame]),
+        exclusion=_find_reason(_find_exclusions(database, settings.search), frame),
         features=tuple(
             FeatureValue(f.label, method.features.values[rows, frame].reshape(-1, f.size))
             for f, rows in features
@@ -202,7 +203,7 @@ class _FrameSearch:
     @cached_property
     def costs(self) -> Array:
         """The costs (N,) of all frames."""
-        bias = price_frames(self.database, self.settings.posture_weight)
+        bias = price_frames(self.database, self.settings.search.posture_weight)
         costs = self.by_feature.sum(axis=1) + bias + self.support
         return costs + self.terms.sum(axis=1)
 
@@ -211,10 +212,10 @@ class _FrameSearch:
         """Why frames may not be entered from this one: each reason with its frames (N,)."""
         database, settings = self.database, self.settings
         ahead = np.arange(database.frame_count) - self.frame
-        near = np.abs(ahead) < round(settings.surroundings * database.fps)
-        if settings.skip_ahead:
+        near = np.abs(ahead) < round(settings.search.surroundings * database.fps)
+        if settings.search.skip_ahead:
             near &= ahead < 0
-        exclusions = _find_exclusions(database, settings)
+        exclusions = _find_exclusions(database, settings.search)
         exclusions.append(("too near the frame itself", near))
         if self.tags:
             reason = f"not tagged {' and '.join(sorted(self.tags))}"
@@ -230,15 +231,15 @@ class _FrameSearch:
         excluded = np.any([frames for _, frames in self.exclusions], axis=0)
         if self._reason_to_leave and excluded.all():
             # as in the search: stay in a short range, else prefer any motion to none
-            allowed = database.find_candidates(self.settings.end_guard)
+            allowed = database.find_candidates(self.settings.search.end_guard)
             tagged = allowed & database.make_tag_mask(self.tags)
             if self.restriction:
                 tagged &= self.restriction.mask.allowed
             excluded = ~tagged if tagged.any() else ~allowed
         costs = np.where(excluded, np.inf, self.costs)
-        continuing = self.costs[frame] - self.settings.continuing_bias
+        continuing = self.costs[frame] - self.settings.search.continuing_bias
         bound = np.inf if self._reason_to_leave else continuing
-        if not self.settings.price_weight:
+        if not self.settings.search.price_weight:
             best = int(costs.argmin())
             return best if costs[best] < bound else frame
         best, _ = price_choice.choose(partial(_take_smallest, costs), self._weigh_jumps, bound)
@@ -250,12 +251,12 @@ class _FrameSearch:
         return self._weigh(1.0) * prices
 
     def _weigh(self, price: float) -> float:
-        return self.settings.price_weight * price_choice.PER_CENTIMETRE * price
+        return self.settings.search.price_weight * price_choice.PER_CENTIMETRE * price
 
     @cached_property
     def _chosen_price(self) -> float:
         """The weighted price of the jump, if there is one."""
-        if self.chosen == self.frame or not self.settings.price_weight:
+        if self.chosen == self.frame or not self.settings.search.price_weight:
             return 0.0
         price = measure_prices(self.database, self.settings, self.frame, [self.chosen])
         return self._weigh(price.item())
@@ -292,10 +293,10 @@ class _FrameSearch:
         apart = list_apart(np.arange(len(excluded)), chosen, self.database)
         own = self._collect(np.append(np.flatnonzero(~apart & ~excluded), chosen))
         here = self._collect(np.array([frame] if not self._reason_to_leave else [], int))
-        here = here._replace(totals=here.totals - self.settings.continuing_bias)
+        here = here._replace(totals=here.totals - self.settings.search.continuing_bias)
         if chosen == frame:
             own, here = here, self._collect(np.zeros(0, int))
-        if self.settings.price_weight:
+        if self.settings.search.price_weight:
             listed = np.array(self.select_cheapest(count), int)
             others = self._collect(listed[(apart & ~excluded)[listed]])
             return find_flip(own, others.join(here), self._weights, power)
@@ -304,12 +305,12 @@ class _FrameSearch:
 
     @property
     def _weights(self) -> tuple[float, ...]:
-        return get_weights(self.settings, self.database)
+        return get_weights(self.settings.search, self.database)
 
     def _collect(self, frames: Array) -> Costs:
         """Return the costs of frames, with the prices of jumps there if these count."""
         totals = self.costs[frames]
-        if self.settings.price_weight and len(frames):
+        if self.settings.search.price_weight and len(frames):
             totals = totals + np.where(frames == self.frame, 0.0, self._weigh_jumps(frames))
         return Costs(frames, self.by_feature[frames], totals)
 
@@ -376,13 +377,13 @@ def measure_prices(
     )
 
 
-def _find_exclusions(database: Database, settings: PerformerSettings) -> list[tuple[str, Array]]:
+def _find_exclusions(database: Database, search: Search) -> list[tuple[str, Array]]:
     """Return the reasons not to enter frames, each with its frames (N,)."""
-    start, end = database.find_guarded_frames(settings.end_guard)
+    start, end = database.find_guarded_frames(search.end_guard)
     return [
         (NO_USE, ~database.playable),
         (NO_ENTRY, database.find_reserved(NO_ENTRY)),
-        (f"a dead end within {settings.end_guard:.2g} s", end),
+        (f"a dead end within {search.end_guard:.2g} s", end),
         (f"less than {database.schema.past:.2g} s of past", start),
     ]
 

@@ -11,7 +11,7 @@ from ....engine.control.trajectory import SimulationObject
 from ....engine.ground.ground import FLAT, Ground, Point
 from ....engine.maths.planar import wrap
 from ....engine.performance.intent import FuturePath, Intent
-from ....engine.performance.settings import PerformerSettings
+from ....engine.performance.settings import Steering
 from ..base import Input, Situation
 
 _NEAR, _SLOW = 0.3, 0.5  # metres and m/s within which the character settles on the target
@@ -33,15 +33,16 @@ class TargetInput(Input):
     def __init__(
         self,
         get_placement: Callable[[], Placement | None],
-        settings: PerformerSettings,
+        steering: Steering,
         *,
         gait: float = 0.0,
         turns: bool = False,
         ground: Ground = FLAT,
     ) -> None:
         self._get_placement, self._turns, self._gait = get_placement, turns, gait
-        self._speed = settings.walk.forward + gait * (settings.run.forward - settings.walk.forward)
-        self._now = SimulationObject(settings, ground)
+        walk, run = steering.walk.forward, steering.run.forward
+        self._speed = walk + gait * (run - walk)
+        self._now = SimulationObject(steering, ground)
         self._settled = 0.0  # seconds for which it has been standing on the target
         self._has_begun = False
 
@@ -111,10 +112,8 @@ class TargetInput(Input):
 class PointInput(TargetInput):
     """Walks to a point on the ground, which may be set at any time, and stands until it is set."""
 
-    def __init__(
-        self, settings: PerformerSettings, *, gait: float = 0.0, ground: Ground = FLAT
-    ) -> None:
-        super().__init__(self._get_point, settings, gait=gait, ground=ground)
+    def __init__(self, steering: Steering, *, gait: float = 0.0, ground: Ground = FLAT) -> None:
+        super().__init__(self._get_point, steering, gait=gait, ground=ground)
         self.point: Point | None = None
 
     def _get_point(self) -> Placement | None:

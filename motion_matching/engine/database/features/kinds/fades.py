@@ -70,7 +70,7 @@ class SpringBlend(FadeKind):
     usual_time = 0.1
 
     def read_time(self, settings: PerformerSettings) -> float:
-        return settings.inertialization_halflife
+        return settings.blending.inertialization_halflife
 
     def measure(self, position: Array, velocity: Array, time: float) -> Array:
         return blending.jump_fade.SPRING.measure_signed(position, velocity, time)
@@ -87,7 +87,7 @@ class CubicBlend(FadeKind):
     usual_time = 0.3
 
     def read_time(self, settings: PerformerSettings) -> float:
-        return settings.blend_time
+        return settings.as_published.blend_time
 
     def measure(self, position: Array, velocity: Array, time: float) -> Array:
         return blending.jump_fade.CUBIC.measure_signed(position, velocity, time)
