@@ -12,7 +12,7 @@ from ...engine.building import build as engine_build
 from ...engine.bvh import bvh
 from ...engine.database.database import Database
 from ...engine.errors import MotionMatchingError, RigChangedError, SettingsError
-from ...engine.progress import ReportProgress, map_steps, run_to_end
+from ...engine.progress import ReportProgress, run_to_end
 from ...engine.sources.sources import Source
 from ...scene.blender.evaluation import evaluation
 from ...scene.reading import hand_path, sampling
@@ -30,6 +30,7 @@ from ..sources.source_list import (
     get_label,
     get_source,
 )
+from ..sources.source_motion import sample_steps
 from ..steps import Steps, run_in_background_steps, scale_progress_steps
 from ..strip.warnings import SourceProblem, notes_to_text
 from . import status
@@ -159,12 +160,8 @@ def _sample_steps(uid: int, index: int, stage: str) -> Steps[SampledClip | None]
     obj, source = get_source(uid, index)
     if source.kind != "ACTION":
         return None
-    owner = source.performer or obj
-    steps = sampling.sample_steps(
-        owner, source.action, bones=get_bone_choice(owner), frames=_get_limits(source)
-    )
-    finish = yield from map_steps(steps, lambda _: (stage, 0.0))
-    return (yield from run_in_background_steps(lambda report: finish(), stage))
+    owner, limits = source.performer or obj, _get_limits(source)
+    return (yield from sample_steps(owner, source.action, stage, limits))
 
 
 def _get_limits(source: Any) -> tuple[int, int] | None:

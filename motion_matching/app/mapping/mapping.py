@@ -12,10 +12,8 @@ from typing import Any, Literal, NamedTuple
 
 import bpy
 
-from ...engine.bvh import bvh
 from ...engine.errors import MotionMatchingError, RigError, SettingsError
 from ...engine.motion.clip import Clip
-from ...engine.progress import map_steps
 from ...engine.retargeting.pairs import mapping_preset
 from ...engine.retargeting.pairs.bone_mapping import BoneMapping, map_bones
 from ...engine.skeleton.skeleton import Skeleton
@@ -25,8 +23,8 @@ from ..character.characters import get_armature, get_bone_choice
 from ..property_access import settings_of
 from ..retarget import retargeting
 from ..runtime import runtime
-from ..sources.source_files import find_file, get_reading
 from ..sources.source_list import find_source_problem, get_source
+from ..sources.source_motion import read_steps
 from ..steps import Steps, run_in_background_steps
 from . import bone_table, source_skeletons
 
@@ -209,7 +207,7 @@ def find_state_steps(uid: int, index: int, character: Character) -> Steps[Source
     if key not in known:
         state = yield from _map_steps(skeleton, character)
         if state.kind == "help":  # motion shows more than a rest pose
-            clip = yield from _read_steps(uid, index)
+            _, clip = yield from read_steps(uid, index, _READING)
             state = yield from _map_steps(clip.skeleton, character, clip.crop(0, _ENOUGH))
         known[key] = state
     return known[key]
@@ -262,18 +260,6 @@ def _map(skeleton: Skeleton, character: Character, *clips: Clip) -> SourceState:
         return SourceState("help", "Needs Help", reason, mapping, signature)
     text = f"Mapped {mapping.mapped_count} of {mapping.total}"
     return SourceState("mapped", text, "", mapping, signature)
-
-
-def _read_steps(uid: int, index: int) -> Steps[Clip]:
-    """Read the motion of a source on its own skeleton."""
-    obj, source = get_source(uid, index)
-    if source.kind == "FILE":
-        file, reading = find_file(source) or "", get_reading(source)
-        return (yield from run_in_background_steps(lambda _: bvh.load(file, **reading), _READING))
-    owner = source.performer or obj
-    steps = sampling.sample_steps(owner, source.action, bones=get_bone_choice(owner))
-    finish = yield from map_steps(steps, lambda _: (_READING, 0.0))
-    return (yield from run_in_background_steps(lambda _: finish().clip, _READING))
 
 
 def find_states_steps(uid: int) -> Steps[Mapping[str, SourceState]]:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
         source_files,
         source_grounds,
         source_list,
+        source_motion,
         source_preview,
         standing_motion,
     )

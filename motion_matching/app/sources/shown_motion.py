@@ -9,7 +9,6 @@ import numpy as np
 
 from ...engine.body import mirror, rig
 from ...engine.control.performer import Placement
-from ...engine.errors import RigError
 from ...engine.ground.ground import FLAT, Ground
 from ...engine.motion.clip import Clip
 from ...engine.motion.contacts import ContactSettings
@@ -20,6 +19,7 @@ from ..property_access import settings_of, to_plain_value
 from ..settings import get_simulation_bone_settings
 from . import source_grounds
 from .source_grounds import ShownGround, ShownPlace, find_shown_ground
+from .source_motion import find_hips
 
 
 class ShownBody(NamedTuple):
@@ -123,14 +123,14 @@ class Stage(NamedTuple):
 
     def show(self, motion: PreviewedMotion) -> ShownMotion:
         """Return the bodies and the ground of a motion."""
-        hips = _find_hips(motion.clip, self.roles)
+        hips = find_hips(motion.clip, self.roles)
         body, move = self._place(motion.clip, hips, self.roles)
         floor = scale_floor(self.floor, motion.travel)
         ground = find_shown_ground(motion.clip, self.roles, self.settings, floor, move)
         if motion.original is None:
             return ShownMotion(body, None, ground)
         beside = self._replace(placement=None) if self.lies_on_object else self
-        hips = _find_hips(motion.original, {})
+        hips = find_hips(motion.original, {})
         original, _ = beside._place(motion.original, hips, {}, _measure_room(body))
         return ShownMotion(body, original, ground)
 
@@ -158,11 +158,3 @@ class Stage(NamedTuple):
 def _measure_room(body: ShownBody) -> float:
     """Return how far aside another body has to stand: three quarters of this one's height."""
     return 0.75 * float(np.ptp(body.positions[0, :, 2]))
-
-
-def _find_hips(clip: Clip, roles: Mapping[str, str]) -> int:
-    """Return the bone that the body hangs from; the root if the skeleton is none that is known."""
-    try:
-        return rig.find_roles(clip.skeleton, [clip], roles).hips
-    except RigError:
-        return 0

@@ -12,15 +12,12 @@ from typing import Any, NamedTuple
 import bpy
 import numpy as np
 
-from ...engine.bvh import bvh
 from ...engine.errors import MotionMatchingError
-from ...engine.motion.clip import Clip
-from ...engine.progress import ReportProgress, map_steps
+from ...engine.progress import ReportProgress
 from ...scene.blender.animation.actions import get_scene_fps
 from ...scene.blender.handle import Handle
-from ...scene.reading import sampling
 from .. import callbacks
-from ..character.characters import get_armature, get_bone_choice
+from ..character.characters import get_armature
 from ..mapping import mapping
 from ..property_access import settings_of
 from ..retarget import retargeting
@@ -29,8 +26,8 @@ from ..settings import get_simulation_bone_settings
 from ..steps import Steps, run_in_background_steps
 from . import source_grounds
 from .shown_motion import PreviewedMotion, ShownBody, ShownMotion, Stage
-from .source_files import find_file, get_reading
 from .source_list import check_source, get_source
+from .source_motion import read_steps
 
 _READING = "Reading"
 
@@ -136,7 +133,7 @@ def preview_steps(
     check_source(obj, source)
     name = source.name
     read_from = _identify(obj, source)
-    first, clip = yield from _read_steps(uid, index)
+    first, clip = yield from read_steps(uid, index, _READING)
     obj, source = get_source(uid, index)
     span_start = max(source.frame_start - first, 0) if source.use_range else 0
     state = yield from mapping.find_source_state_steps(uid, index)
@@ -189,21 +186,6 @@ def _enter_used_frames(preview: SourcePreview) -> None:
         frame = span.to_source(scene.frame_current)
         if frame != span.limit(frame):
             scene.frame_set(round(span.to_timeline(span.first)))
-
-
-def _read_steps(uid: int, index: int) -> Steps[tuple[int, Clip]]:
-    """Return the motion of a source without its range, and the frame at which it begins."""
-    obj, source = get_source(uid, index)
-    if source.kind == "FILE":
-        file = find_file(source) or ""
-        reading = get_reading(source)
-        clip = yield from run_in_background_steps(lambda _: bvh.load(file, **reading), _READING)
-        return 0, clip
-    owner = source.performer or obj
-    steps = sampling.sample_steps(owner, source.action, bones=get_bone_choice(owner))
-    finish = yield from map_steps(steps, lambda _: (_READING, 0.0))
-    sampled = yield from run_in_background_steps(lambda _: finish(), _READING)
-    return sampled.first, sampled.clip
 
 
 def stop() -> None:

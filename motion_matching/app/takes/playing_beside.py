@@ -5,19 +5,16 @@ The character keeps its action. What moves beside it is another take, or a varia
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import bpy
 import numpy as np
 
-from ...engine.body import rig
-from ...engine.errors import RigError
 from ...engine.maths.rotations import quat
 from ...engine.motion.clip import Clip
 from ...engine.performance.performance import Performance
-from ...engine.progress import ReportProgress, map_steps
+from ...engine.progress import ReportProgress
 from ...scene.blender.animation.actions import get_scene_fps
 from ...scene.blender.handle import Handle
 from ...scene.reading import sampling
@@ -27,6 +24,7 @@ from .. import callbacks
 from ..character.characters import get_armature, get_bone_choice, get_roles, get_root_target
 from ..property_access import settings_of
 from ..runtime import runtime
+from ..sources.source_motion import find_hips, sample_steps
 from ..steps import Steps, run_in_background_steps
 from .take_actions import find_take_action, read_parts
 from .variants import perform_variant_steps
@@ -114,8 +112,10 @@ def play_beside_steps(
     shown = Handle.from_block(other, "actions") if kind == "TAKE" and other else None
     begin, first = _read_start(action)
     if shown:
-        yield f"Reading {shown.name}", 0.0
-        clip, name = (yield from _sample_steps(uid, shown)), shown.name
+        stage = f"{_READING} {shown.name}"
+        yield stage, 0.0
+        sampled = yield from sample_steps(get_armature(uid), find_take_action(shown), stage)
+        clip, name = sampled.clip, shown.name
     else:
         variant = yield from perform_variant_steps(obj, take, kind)
         clip, name = variant.take.to_clip(), variant.name
@@ -129,7 +129,7 @@ def play_beside_steps(
     roles, handle = get_roles(settings_of(obj)), Handle.from_block(obj, "objects")
 
     def compute(_: ReportProgress) -> PlayedBeside:
-        hips, own = _find_hips(clip, roles), _find_hips(start, roles)
+        hips, own = find_hips(clip, roles), find_hips(start, roles)
         rotations, positions = (np.asarray(each, np.float32) for each in clip.compute_world())
         at = start.compute_world()[1][0]
         positions[..., :2] += (at[own, :2] - positions[0, hips, :2]).astype(np.float32)
@@ -158,28 +158,11 @@ def _read_start(action: bpy.types.Action) -> tuple[Performance, float]:
     return part.performance, part.frame
 
 
-def _sample_steps(uid: int, take: Handle) -> Steps[Clip]:
-    """Sample a take of an armature from its first frame to its last."""
-    obj, action = get_armature(uid), find_take_action(take)
-    steps = sampling.sample_steps(obj, action, bones=get_bone_choice(obj))
-    finish = yield from map_steps(steps, lambda _: (f"{_READING} {take.name}", 0.0))
-    sampled = yield from run_in_background_steps(lambda _: finish(), _READING)
-    return sampled.clip
-
-
 def _stop_in_place(clip: Clip) -> Clip:
     """Return a take whose bone 0, which carries it over the ground, stays as it begins."""
     still = replace(clip, rotations=clip.rotations.copy(), positions=clip.positions.copy())
     still.rotations[:, 0], still.positions[:, 0] = clip.rotations[0, 0], clip.positions[0, 0]
     return still
-
-
-def _find_hips(clip: Clip, roles: Mapping[str, str]) -> int:
-    """Return the bone that the body hangs from; the root if the skeleton is none that is known."""
-    try:
-        return rig.find_roles(clip.skeleton, [clip], roles).hips
-    except RigError:
-        return 0
 
 
 def _list_body(clip: Clip, hips: int) -> list[int]:
