@@ -12,6 +12,7 @@ from ...engine.building import build as engine_build
 from ...engine.bvh import bvh
 from ...engine.database.database import Database
 from ...engine.errors import MotionMatchingError, RigChangedError, SettingsError
+from ...engine.performance.settings import PerformerSettings
 from ...engine.progress import ReportProgress, run_to_end
 from ...engine.sources.sources import Source
 from ...scene.blender.evaluation import evaluation
@@ -19,7 +20,7 @@ from ...scene.reading import hand_path, sampling
 from ...scene.reading.sampling import SampledClip
 from ..character.characters import get_armature, get_axes, get_bone_choice
 from ..property_access import settings_of
-from ..settings import get_build_settings
+from ..settings import get_build_settings, get_performer_settings
 from ..sources import source_grounds
 from ..sources.source_check import match_notes
 from ..sources.source_files import find_file, get_reading
@@ -78,6 +79,16 @@ def load_or_build_steps(
     # it may be stale already: what changed after the reading is not in it
     yield from status.refresh_steps(uid)
     return database
+
+
+def load_with_settings_steps(
+    obj: bpy.types.Object,
+) -> Steps[tuple[bpy.types.Object, Database, PerformerSettings]]:
+    """Return an armature with its database as above, and how it responds."""
+    uid = obj.session_uid
+    database = yield from load_or_build_steps(obj)
+    obj = get_armature(uid)
+    return obj, database, get_performer_settings(obj, database)
 
 
 def _list_problems(obj: bpy.types.Object) -> list[SourceProblem]:

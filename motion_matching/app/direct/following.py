@@ -8,9 +8,8 @@ from ...engine.direct.shot import from_performance
 from ...engine.errors import SettingsError
 from ...scene.blender.handle import Handle
 from ..character.characters import get_armature
-from ..database.build import load_or_build_steps
+from ..database.build import load_with_settings_steps
 from ..marks.shots import Request
-from ..settings import get_performer_settings
 from ..steps import Steps
 from ..takes import take_actions
 from . import solving
@@ -22,8 +21,7 @@ def follow_steps(obj: bpy.types.Object, action: bpy.types.Action) -> Steps[str]:
     Raises SettingsError for takes of several recordings, or of a part of the body.
     """
     uid, take = obj.session_uid, Handle.from_block(action, "actions")
-    database = yield from load_or_build_steps(obj)
-    obj = get_armature(uid)
+    obj, _, settings = yield from load_with_settings_steps(obj)
     action = take_actions.find_take_action(take)
     parts = take_actions.read_parts_on_ground(obj, action)
     if len(parts) > 1 or parts[0].collection:
@@ -32,7 +30,6 @@ def follow_steps(obj: bpy.types.Object, action: bpy.types.Action) -> Steps[str]:
             "use Take to Marks instead."
         )
     [part] = parts
-    settings = get_performer_settings(obj, database)
     shot = from_performance.build_shot(part.performance, settings, part.lead_in)
     request = Request(shot, round(part.frame))
     return (yield from solving.solve_steps(get_armature(uid), lambda *_: request))

@@ -7,6 +7,7 @@ sketched in a thread, with few states and only around that mark where the shot i
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import bpy
@@ -22,7 +23,7 @@ from ...scene.blender.handle import Handle
 from ...scene.staging.placements import is_animated
 from .. import callbacks
 from ..character.characters import get_armature, resolve_armature
-from ..database.build import load_or_build_steps
+from ..database.build import load_with_settings_steps
 from ..marks import marks, outcomes, shots
 from ..property_access import settings_of
 from ..runtime import runtime
@@ -77,14 +78,9 @@ def get_reason(obj: bpy.types.Object, empty: bpy.types.Object) -> str:
 def start_steps(obj: bpy.types.Object) -> Steps[str]:
     """Show the way of an armature's marks from now on; database and jumps are made if need be."""
     uid = obj.session_uid
-    database = yield from load_or_build_steps(obj)
-    obj = get_armature(uid)
-    settings, key = get_performer_settings(obj, database), settings_of(obj).built_key
-    path, known = solving.find_table(key), runtime.get_cache(solving.Footages)
-
-    def make(report: ReportProgress) -> Director:
-        return solving.make_director(database, settings, path, known, report)
-
+    obj, database, settings = yield from load_with_settings_steps(obj)
+    key, known = settings_of(obj).built_key, runtime.get_cache(solving.Footages)
+    make = partial(solving.make_director, database, settings, solving.find_table(key), known)
     director = yield from run_in_background_steps(make, "Finding Jumps")
     stop()
     obj = get_armature(uid)

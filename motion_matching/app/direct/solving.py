@@ -30,13 +30,12 @@ from ...scene.blender.animation.actions import set_action
 from ...scene.direct import own_track, stored_shots
 from .. import callbacks
 from ..character.characters import get_armature
-from ..database.build import load_or_build_steps
+from ..database.build import load_with_settings_steps
 from ..database.library import get_library
 from ..marks import marks, outcomes, shots
 from ..marks.shots import Noted, Request
 from ..property_access import settings_of
 from ..runtime import runtime
-from ..settings import get_performer_settings
 from ..steps import EndedEarly, Steps, run_in_background_steps
 from ..takes import take_actions
 from ..takes.take_actions import BakeRequest, TakePart
@@ -88,9 +87,7 @@ def solve_steps(obj: bpy.types.Object, build: BuildRequest = shots.build_request
     the best take so far; it is raised if there is none.
     """
     uid = obj.session_uid
-    database = yield from load_or_build_steps(obj)
-    obj = get_armature(uid)
-    settings = get_performer_settings(obj, database)
+    obj, database, settings = yield from load_with_settings_steps(obj)
     request = build(obj, database)
     shot = shots.add_surroundings(obj, request)
     path, known = find_table(settings_of(obj).built_key), runtime.get_cache(Footages)

@@ -12,12 +12,11 @@ from ...engine.database.database import Database
 from ...engine.errors import SettingsError
 from ...scene.blender.animation import actions
 from ..character.characters import get_armature
-from ..database.build import load_or_build_steps
+from ..database.build import load_with_settings_steps
 from ..database.content import content_steps
 from ..database.frame_numbers import get_clip_name, get_numbered_source
 from ..property_access import settings_of
 from ..runtime import runtime
-from ..settings import get_performer_settings
 from ..sources import source_preview
 from ..sources.source_list import find_first_frame, get_enabled_indices
 from ..steps import Steps
@@ -58,8 +57,7 @@ def use_steps(obj: bpy.types.Object, frame: int) -> Steps[str]:
     parts = list(read_parts_on_ground(obj, action))
     name, request = frame_names.format_frame(seen.database, frame), action.name
     parts[number] = _enter(parts[number], tick, name, seen.database.fps)
-    database = yield from load_or_build_steps(obj)
-    settings = get_performer_settings(get_armature(uid), database)
+    _, database, settings = yield from load_with_settings_steps(obj)
     takes = yield from perform_steps(database, settings, parts)
     made = BakeRequest(request, tuple(parts), beside=request)
     bake = yield from prepare_takes_steps(get_armature(uid), made, takes, database)

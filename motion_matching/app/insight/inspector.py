@@ -32,7 +32,7 @@ from .. import callbacks
 from ..character.characters import get_armature, get_root_target
 from ..controller.training import ChosenMethod
 from ..database import status
-from ..database.build import load_or_build_steps
+from ..database.build import load_with_settings_steps
 from ..database.frame_numbers import find_first_frames
 from ..property_access import settings_of
 from ..runtime import runtime
@@ -95,9 +95,8 @@ def inspect_steps(obj: bpy.types.Object) -> Steps[Inspector]:
     Raises errors of building and of reading the take or the pose.
     """
     uid = obj.session_uid
-    database = yield from load_or_build_steps(obj)
-    obj = get_armature(uid)
-    settings, key = get_performer_settings(obj, database), settings_of(obj).built_key
+    obj, database, settings = yield from load_with_settings_steps(obj)
+    key = settings_of(obj).built_key
     subject, action = find_subject(obj)
     take: Handle | None = None
     reader: PoseReader | None = None

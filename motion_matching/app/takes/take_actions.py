@@ -33,9 +33,9 @@ from ...scene.writing.bake import bake
 from ..character import controls
 from ..character.characters import get_armature, get_root_target
 from ..controller.training import ChosenMethod
-from ..database.build import load_or_build_steps
+from ..database.build import load_with_settings_steps
 from ..property_access import settings_of
-from ..settings import add_obstacles, get_performer_settings
+from ..settings import add_obstacles
 from ..steps import Steps, run_in_background_steps, scale_report
 from .take_list import find_free_name, list_take
 
@@ -165,9 +165,7 @@ def bake_steps(obj: bpy.types.Object, build_request: RequestFactory) -> Steps[st
 def prepare_steps(obj: bpy.types.Object, build_request: RequestFactory) -> Steps[Performed]:
     """Perform a request with an armature's database and settings, built if need be."""
     uid = obj.session_uid
-    database = yield from load_or_build_steps(obj)
-    obj = get_armature(uid)
-    settings = get_performer_settings(obj, database)
+    obj, database, settings = yield from load_with_settings_steps(obj)
     request = yield from build_request(uid, database, settings)
     obj = get_armature(uid)
     request.find_keyed_bones(obj)  # raises before anything is performed
@@ -255,13 +253,7 @@ def prepare_takes_steps(
     """
     uid, joined = obj.session_uid, join_takes(request.parts, takes, database)
 
-    def plant(_: ReportProgress) -> tuple[Take, Sequence[ContactRange]]:
-        known = request.ranges
-        ranges = baking.find_contact_ranges(joined, database) if known is None else known
-        is_planted = joined.settings["foot_lock"]
-        return baking.bake_feet(joined, database, ranges) if is_planted else joined, ranges
-
-    planted, ranges = yield from run_in_background_steps(plant, "Planting Feet")
+    planted, ranges = yield from plant_steps(joined, database, request.ranges)
     obj = get_armature(uid)
     bake_joined = yield from prepare_take_steps(obj, request, planted, ranges, database)
 
@@ -271,6 +263,16 @@ def prepare_takes_steps(
         return action, seconds
 
     return bake_all
+
+
+def plant_steps(
+    take: Take, database: Database, ranges: Sequence[ContactRange] | None = None
+) -> Steps[tuple[Take, Sequence[ContactRange]]]:
+    """Plant the feet of a take in ranges, by default the found ones, unless its settings do not."""
+    feet = "baked" if take.settings["foot_lock"] else "live"
+    return run_in_background_steps(
+        lambda _: baking.place_feet(take, database, feet, ranges), "Planting Feet"
+    )
 
 
 def prepare_take_steps(

@@ -17,22 +17,19 @@ from ...engine.database.database import Database
 from ...engine.errors import SettingsError
 from ...engine.performance.performance import Performance
 from ...engine.performance.settings import BY_DATA
-from ...engine.progress import ReportProgress
-from ...engine.takes import baking
 from ...engine.takes import takes as engine_takes
 from ...scene.blender.handle import Handle
-from ..character.characters import get_armature
 from ..controller import controller_presets
 from ..controller.training import ChosenMethod
-from ..database.build import load_or_build_steps
+from ..database.build import load_with_settings_steps
 from ..property_access import settings_of
-from ..settings import get_performer_settings
 from ..steps import Steps, run_in_background_steps
 from .take_actions import (
     TakePart,
     find_take_action,
     join_takes,
     perform_steps,
+    plant_steps,
     read_parts_on_ground,
 )
 
@@ -55,10 +52,7 @@ def perform_variant_steps(obj: bpy.types.Object, take: Handle, kind: str) -> Ste
     settings name. Raises SettingsError if the take is gone, the preset or the file is missing, or a
     field was not trained for a requested tag, and DatabaseError if the file is no database.
     """
-    uid = obj.session_uid
-    database = yield from load_or_build_steps(obj)
-    obj = get_armature(uid)
-    settings = get_performer_settings(obj, database)
+    obj, database, settings = yield from load_with_settings_steps(obj)
     parts = list(read_parts_on_ground(obj, find_take_action(take)))
     if kind == "SETTINGS":
         chosen, name = ChosenMethod.from_object(obj), "Current Settings"
@@ -84,12 +78,7 @@ def perform_variant_steps(obj: bpy.types.Object, take: Handle, kind: str) -> Ste
     made = yield from perform_steps(database, settings, parts, chosen)
     joined = join_takes(parts, made, database)
 
-    def plant(_: ReportProgress) -> Take:
-        if not joined.settings["foot_lock"]:
-            return joined
-        return baking.bake_feet(joined, database, baking.find_contact_ranges(joined, database))
-
-    planted = yield from run_in_background_steps(plant, "Planting feet")
+    planted, _ = yield from plant_steps(joined, database)
     return TakeVariant(planted, database, name)
 
 
