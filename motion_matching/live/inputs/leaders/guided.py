@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ....engine.performance.intent import Intent
-from ..base import Input, Situation, Start
+from ..base import Input, Situation
 from ..devices.steering import SteeringInput
 
 
@@ -19,22 +19,13 @@ class GuidedInput(SteeringInput):
     def __init__(self, leader: Input, devices: SteeringInput, name: str = "") -> None:
         super().__init__(devices.keyboard, devices.devices[1:])
         self.leader, self._name = leader, name
-
-    @property
-    def start(self) -> Start | None:
-        return self.leader.start
-
-    @property
-    def lead_in(self) -> int:
-        return self.leader.lead_in
+        self.start = leader.start
+        self.lead_in = leader.lead_in
+        self.ending = leader.ending
 
     @property
     def is_finished(self) -> bool:
         return self.leader.is_finished
-
-    @property
-    def ending(self) -> str:
-        return self.leader.ending
 
     def get_settings_at(self, tick: int) -> Mapping[str, Any]:
         return self.leader.get_settings_at(tick)

@@ -30,6 +30,8 @@ class TargetInput(Input):
     obstacles of the `ground`.
     """
 
+    ending = "Reached the target"
+
     def __init__(
         self,
         get_placement: Callable[[], Placement | None],
@@ -51,10 +53,6 @@ class TargetInput(Input):
     @property
     def is_settled(self) -> bool:
         return self._settled > _RESTS
-
-    @property
-    def ending(self) -> str:
-        return "Reached the target"
 
     def get_intent(self, situation: Situation) -> Intent:
         """Return a path over the next second, made by the springs of a simulation object."""
