@@ -5,7 +5,7 @@ loads nothing, so that everything may import it.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -95,6 +95,8 @@ class Runtime:
     scheduled: set[Callable[[], Any]] = field(default_factory=set)  # what timers call
     window_timers: list[bpy.types.Timer] = field(default_factory=list)  # Blender does not list them
     caches: dict[type, Any] = field(default_factory=dict)
+    # what is found out once, by what it is and what it depends on
+    known: defaultdict[str, dict[Any, Any]] = field(default_factory=lambda: defaultdict(dict))
     listeners: dict[str, list[Callable[..., Any]]] = field(default_factory=dict)
     registered: ExitStack = field(default_factory=ExitStack)  # takes back what is registered
 

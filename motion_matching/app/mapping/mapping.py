@@ -46,10 +46,6 @@ SAME = SourceState("same", "Same")
 AUTOMATIC, NO_BONE = "<automatic>", "<none>"  # choices beside the names of bones
 
 
-class _States(dict[tuple[Any, ...], SourceState]):
-    """States of mapped skeletons, by both skeletons and the bones chosen by hand."""
-
-
 def find_character(obj: bpy.types.Object) -> Character | None:
     """Return what sources become motion of; None if they all have the armature's skeleton."""
     usable = list(_iterate_usable(obj))
@@ -203,7 +199,8 @@ def find_state_steps(uid: int, index: int, character: Character) -> Steps[Source
         return SourceState("help", "Needs Help", str(error))
     if _fits(obj, source, skeleton, character.skeleton):
         return SAME
-    known, key = runtime.get_cache(_States), _make_key(skeleton, character)
+    known: dict[Any, SourceState] = runtime.known["mapped skeletons"]
+    key = _make_key(skeleton, character)
     if key not in known:
         state = yield from _map_steps(skeleton, character)
         if state.kind == "help":  # motion shows more than a rest pose

@@ -4,8 +4,10 @@ motion.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import bpy
 import numpy as np
@@ -28,6 +30,8 @@ from ..property_access import armature_of, settings_of
 from ..runtime import runtime
 from ..sources.source_files import find_file, get_reading
 
+Read = TypeVar("Read")
+
 
 class Hierarchy(NamedTuple):
     """Names of bones, and the index of each one's parent or -1, parents first."""
@@ -42,46 +46,34 @@ class Hierarchy(NamedTuple):
         return frozenset(zip(self.names, above, strict=True))
 
 
-class _Skeletons(dict[tuple[Any, ...], Skeleton]):
-    """Skeletons of read files, by name, size, time and axes."""
-
-
-class _Hierarchies(dict[tuple[Any, ...], Hierarchy]):
-    """Hierarchies of read files, by name, size, time and root."""
-
-
-class _Misfits(dict[tuple[Any, ...], tuple[str, str]]):
-    """Reasons why skeletons cannot play on an armature as they are, by both."""
-
-
 def read_file_hierarchy(source: Any) -> Hierarchy:
     """Read the bones of a source in a BVH file, once for each version of it."""
-    known, file, root = (
-        runtime.get_cache(_Hierarchies),
-        find_file(source) or Path(),
-        source.character,
-    )
-    stat = file.stat()
-    version = str(file), stat.st_size, stat.st_mtime_ns, root
-    if version not in known:
-        joints, parents = bvh_text.read_joints(file, root or None)
+    root = source.character or None
+
+    def read(file: Path) -> Hierarchy:
+        joints, parents = bvh_text.read_joints(file, root)
         names = make_unique_names(joint.name for joint in joints)
-        known[version] = Hierarchy(names, tuple(parents.tolist()))
-    return known[version]
+        return Hierarchy(names, tuple(parents.tolist()))
+
+    return _read_once(source, "hierarchies", read, root)
 
 
 def read_file_skeleton(source: Any) -> Skeleton:
     """Read the skeleton of a source in a BVH file, once for each version of it."""
-    known, file, reading = (
-        runtime.get_cache(_Skeletons),
-        find_file(source) or Path(),
-        get_reading(source),
-    )
+    reading = get_reading(source)
+    read = partial(bvh.load_skeleton, **reading)
+    return _read_once(source, "skeletons", read, *reading.values())
+
+
+def _read_once(source: Any, what: str, read: Callable[[Path], Read], *depends_on: Any) -> Read:
+    """Return what is read of a source's file, unless it is known of this version of the file."""
+    known, file = runtime.known[what], find_file(source) or Path()
     stat = file.stat()
-    version = str(file), stat.st_size, stat.st_mtime_ns, *reading.values()
+    version = str(file), stat.st_size, stat.st_mtime_ns, *depends_on
     if version not in known:
-        known[version] = bvh.load_skeleton(file, **reading)
-    return known[version]
+        known[version] = read(file)
+    result: Read = known[version]
+    return result
 
 
 def read_source_skeleton(obj: bpy.types.Object, source: Any) -> Skeleton:
@@ -130,7 +122,8 @@ def _find_misfit(obj: bpy.types.Object, skeleton: Skeleton) -> tuple[str, str]:
 
     Failures to compare them are reported elsewhere.
     """
-    known, roles = runtime.get_cache(_Misfits), get_roles(settings_of(obj))
+    known: dict[Any, tuple[str, str]] = runtime.known["misfits"]
+    roles = get_roles(settings_of(obj))
     shape = skeleton.names, skeleton.parents.tobytes(), skeleton.rest_positions.tobytes()
     try:
         key = *get_identity(obj), *roles.items(), *shape

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import partial
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import bpy
 
@@ -26,18 +26,12 @@ class RequestedTag(NamedTuple):
     last: int
 
 
-class TagRequestCache:
-    """The requested tags of takes, by the action and how often it was recorded into."""
-
-    def __init__(self) -> None:
-        self.by_take: dict[tuple[int, int, float], tuple[RequestedTag, ...]] = {}
-
-
 def get_requested_tags(action: bpy.types.Action) -> Sequence[RequestedTag]:
     """Return what is known of the tags that a take requested; it is read soon if nothing is."""
     if not recording.is_take(action):
         return ()
-    known, state = runtime.get_cache(TagRequestCache).by_take, _get_state(action)
+    known: dict[Any, tuple[RequestedTag, ...]] = runtime.known["requested tags"]
+    state = _get_state(action)
     if state not in known:
         known[state] = ()
         callbacks.schedule(partial(_read, Handle.from_block(action, "actions")))
@@ -51,7 +45,7 @@ def _get_state(action: bpy.types.Action) -> tuple[int, int, float]:
 def _read(take: Handle) -> None:
     action = take.find()
     if action is not None:
-        runtime.get_cache(TagRequestCache).by_take[_get_state(action)] = read_requested_tags(action)
+        runtime.known["requested tags"][_get_state(action)] = read_requested_tags(action)
         callbacks.redraw("WINDOW", "DOPESHEET_EDITOR")
 
 
