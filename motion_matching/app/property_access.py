@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import bpy
 
 from ..engine.errors import SettingsError
+from ..engine.files import json_files
 from ..engine.names import to_readable
 
 if TYPE_CHECKING:
@@ -44,6 +45,15 @@ def remove(items: Items[Any], index: int, what: str) -> None:
     except TypeError:
         text = f"{what} comes from a linked file, and can be removed only there."
         raise SettingsError(text) from None
+
+
+def read_names(text: str) -> list[str] | None:
+    """Return the names of a list that is stored as JSON; None if others edited the text."""
+    try:
+        names = json_files.expect_list(json_files.parse(text or "[]", "names"), "the text")
+        return [json_files.expect_text(name, "a name") for name in names]
+    except (SettingsError, json_files.EntryError):
+        return None
 
 
 def clamp_index(items: Items[Any], index: int) -> int:

@@ -24,9 +24,9 @@ from ..sources import source_grounds
 from ..sources.source_files import find_file
 from ..sources.source_list import get_enabled_indices, get_source, get_tag_name
 from ..steps import Steps
+from ..strip.warnings import format_names
 from .library import get_action_digests, get_file_digests
 
-_MAX_NAMES = 3
 _OTHER_LABELS = {
     "schema": "Features",
     "fps": "the scene's frame rate",
@@ -176,7 +176,7 @@ def describe_changes(obj: bpy.types.Object, before: str, now: str) -> str:
         "new": [quoted[name] for name in new_sources if name not in old_sources],
         "left out": [quoted[name] for name in old_sources if name not in new_sources],
     }
-    listed = [(word, _format_names(names)) for word, names in lists.items() if names]
+    listed = [(word, format_names(names)) for word, names in lists.items() if names]
     if not listed:
         return ""
     (first, names), *others = listed
@@ -197,8 +197,3 @@ def _parse_content(text: str) -> tuple[dict[str, str], dict[str, str]]:
 def _find_differences(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
     """Return the names that both have with different values."""
     return [name for name in new if name in old and old[name] != new[name]]
-
-
-def _format_names(names: Sequence[str]) -> str:
-    more = len(names) - _MAX_NAMES
-    return ", ".join(names[:_MAX_NAMES]) + (f" and {more} more" if more > 0 else "")

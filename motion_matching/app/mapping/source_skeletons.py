@@ -29,6 +29,7 @@ from ..character.characters import get_bone_choice, get_roles
 from ..property_access import armature_of, settings_of
 from ..runtime import runtime
 from ..sources.source_files import find_file, get_reading
+from ..strip.warnings import format_names
 
 Read = TypeVar("Read")
 
@@ -103,7 +104,7 @@ def find_difference(obj: bpy.types.Object, source: Any) -> tuple[str, str]:
     It is 'bones', 'size' or 'rest'; nothing if it plays on the armature as it is.
     """
     if missing := _find_missing_bones(obj, read_file_hierarchy(source)):
-        return "bones", format_missing(missing)
+        return "bones", format_names([f"'{name}'" for name in missing], 1)
     skeleton = read_file_skeleton(source)
     return _find_misfit(obj, skeleton.with_names(to_blender_names(skeleton.names)))
 
@@ -142,9 +143,3 @@ def get_identity(obj: bpy.types.Object) -> tuple[Any, ...]:
     bones = tuple(armature_of(obj).bones.keys())
     stands = (*np.round(turn, 5).tolist(), round(scale, 6))
     return bones, get_bone_choice(obj), read_rest_bytes(obj), *stands
-
-
-def format_missing(names: list[str]) -> str:
-    """Return the first of some bones, and how many more there are."""
-    more = len(names) - 1
-    return f"'{names[0]}'" + (f" and {more} more" if more else "")

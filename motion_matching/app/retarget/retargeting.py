@@ -35,7 +35,7 @@ from ..character.characters import (
 )
 from ..character.controls import get_control_settings
 from ..mapping.bone_table import SIDES, get_given_bones, show_mapping
-from ..property_access import settings_of, to_plain_value
+from ..property_access import read_names, settings_of, to_plain_value
 from ..steps import Steps, run_in_background_steps, scale_progress_steps
 from . import retarget_results
 
@@ -193,7 +193,7 @@ def _read_lying_files(obj: bpy.types.Object) -> tuple[list[Path], str | None]:
             [json_files.expect_text(name, "a file") for name in json_files.expect_list(part, "it")]
             for part in lists
         )
-    except (ValueError, SettingsError, json_files.EntryError) as error:
+    except (ValueError, SettingsError) as error:
         raise SettingsError("The list of retargeted files is lost; retarget them again.") from error
     return list(map(Path, paths)), next(iter(characters), None)
 
@@ -257,13 +257,7 @@ def _store_notes(obj: bpy.types.Object, notes: Sequence[str]) -> None:
 
 def get_notes(group: Any) -> list[str]:
     """Return what was mended in the motion that was retargeted last, or is wrong with it."""
-    if not group.notes:
-        return []
-    try:
-        found = json_files.expect_list(json_files.parse(group.notes, "notes"), "the notes")
-    except (ValueError, SettingsError, json_files.EntryError):
-        return []
-    return [str(note) for note in found]
+    return read_names(group.notes) or []
 
 
 def describe(made: Sequence[bpy.types.Action], mapping: BoneMapping) -> str:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 Area = Literal["character", "database", "play", "takes", "insight"]  # the panel it belongs to
 
-_MAX_NAMES = 3
 SLOPE = "slope"  # the kind of what climbs, with which nothing need be wrong
 
 
@@ -241,10 +240,10 @@ def _describe_sources(kind: str, alike: Sequence[SourceProblem]) -> WarningItem:
     return WarningItem(kind, text, words.area, names, tuple(buttons))
 
 
-def format_names(names: Sequence[str]) -> str:
+def format_names(names: Sequence[str], most: int = 3) -> str:
     """Return the first names of a list, and how many more there are."""
-    more = len(names) - _MAX_NAMES
-    return ", ".join(names[:_MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def describe_rig_problem(problem: Problem) -> WarningItem:
