@@ -98,6 +98,13 @@ def get_active(items: Items[Item], index: int) -> Item | None:
     return items[index] if 0 <= index < len(items) else None
 
 
+def get_active_take(obj: bpy.types.Object) -> bpy.types.Action | None:
+    """Return the action of the take that is active in the list of an armature, or None."""
+    settings = settings_of(obj)
+    take = get_active(settings.takes, settings.take_index)
+    return take.action if take else None
+
+
 def has_active(items: Items[Item], index: int) -> bool:
     """Return whether a list has an active item, without Blender going through those before it."""
     return 0 <= index < len(items)

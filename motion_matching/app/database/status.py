@@ -277,8 +277,7 @@ def _refresh_stale() -> float | None:
             statuses.by_uid.pop(uid, None)
             statuses.stale.discard(uid)
         statuses.refresh = None
-    callbacks.redraw()
-    callbacks.redraw("WINDOW")  # the views draw what is known of the training for it
+    callbacks.redraw("WINDOW", "UI")  # the views draw what is known of the training for it
     return None
 
 

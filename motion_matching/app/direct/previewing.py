@@ -98,8 +98,7 @@ def stop(reason: str = "") -> None:
         return
     if preview.work:
         preview.work.close()
-    callbacks.redraw("WINDOW")
-    callbacks.redraw()
+    callbacks.redraw("WINDOW", "UI")
 
 
 def follow() -> float | None:
@@ -275,5 +274,4 @@ def _go_on(preview: MarkPreview) -> None:
 
 def _show(preview: MarkPreview, sketch: Sketch | None, way: Way | None, note: str = "") -> None:
     preview.sketch, preview.way, preview.note = sketch, way, note
-    callbacks.redraw("WINDOW")
-    callbacks.redraw()
+    callbacks.redraw("WINDOW", "UI")

@@ -25,7 +25,7 @@ from ..character.characters import get_armature
 from ..controller.training import get_field_metric
 from ..database import status
 from ..database.build import load_or_build_steps
-from ..property_access import get_active, settings_of
+from ..property_access import get_active_take, settings_of
 from ..runtime import runtime
 from ..settings import get_controller_state, get_performer_settings
 from ..steps import Steps, run_in_background_steps
@@ -203,8 +203,7 @@ def _get_reference_recording(obj: bpy.types.Object) -> bpy.types.Action | None:
     """Return the recording that an armature's data is compared with, if it is one."""
     settings = settings_of(obj)
     if settings.insight.beside == "take":
-        take = get_active(settings.takes, settings.take_index)
-        return take.action if take else None
+        return get_active_take(obj)
     return settings.insight.recording if settings.insight.beside == "recording" else None
 
 

@@ -153,8 +153,7 @@ def close() -> None:
     """Inspect no more; may be called twice."""
     runtime.inspector = None
     callbacks.unschedule(_update_after_rest)
-    callbacks.redraw("WINDOW")
-    callbacks.redraw()
+    callbacks.redraw("WINDOW", "UI")
 
 
 # ---------------------------------------------------------------- the current frame
@@ -232,8 +231,7 @@ def _show_costs(seen: Inspector) -> None:
             _find_similar(seen)
     elif seen.inspected is not None:
         _update_costs(seen, seen.inspected)
-    callbacks.redraw("WINDOW")
-    callbacks.redraw()
+    callbacks.redraw("WINDOW", "UI")
 
 
 def _update_costs(seen: Inspector, inspected: InspectedFrame) -> None:

@@ -15,7 +15,7 @@ from ...scene.blender.animation import actions
 from ...scene.blender.animation.actions import get_scene_fps
 from ...scene.writing import recording
 from ..database.frame_numbers import get_clip_name
-from ..property_access import get_active, settings_of
+from ..property_access import get_active_take, settings_of
 from ..runtime import runtime
 from ..sources import source_preview
 from ..sources.source_list import (
@@ -54,8 +54,7 @@ def find_subject(obj: bpy.types.Object) -> tuple[str, bpy.types.Action | None]:
     if settings.insight.inspect == "source" or source_preview.find_shown(obj):
         return "source", None
     if settings.insight.inspect == "take":
-        chosen = get_active(settings.takes, settings.take_index)
-        return "take", chosen.action if chosen else None
+        return "take", get_active_take(obj)
     action = obj.animation_data and obj.animation_data.action
     if action and recording.has_performance(action):
         return "take", action

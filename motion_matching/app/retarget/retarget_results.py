@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import bpy
 
 from ...engine.errors import SettingsError
-from ...engine.progress import ReportProgress, map_steps
+from ...engine.progress import map_steps
 from ...engine.retargeting.result.result_check import ResultCheck
 from ...scene.blender.animation import actions, pose_selection
 from ...scene.blender.handle import Handle
@@ -76,10 +76,7 @@ def _check_one_steps(
         reader.read_steps(get_armature(uid), action, index), lambda _: stage
     )
 
-    def run(report: ReportProgress) -> ResultCheck:
-        return judge()
-
-    return (yield from run_in_background_steps(run, stage[0]))
+    return (yield from run_in_background_steps(lambda _: judge(), stage[0]))
 
 
 def _list_bones(retargeted: Retargeted, check: ResultCheck) -> tuple[str, ...]:

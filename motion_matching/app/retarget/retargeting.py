@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -114,11 +114,7 @@ def get_write_options(obj: bpy.types.Object) -> WriteOptions:
 
 def retarget_action_steps(obj: bpy.types.Object, source: ActionSource) -> Steps[str]:
     """Retarget an action onto an armature as a new action, and describe it."""
-
-    def read() -> Steps[list[SourceMotion]]:
-        return _read_action_steps(source)
-
-    told, _ = yield from _retarget_steps(obj, read)
+    told, _ = yield from _retarget_steps(obj, _read_action_steps(source))
     return told
 
 
@@ -159,7 +155,7 @@ def retarget_files_steps(
         return motions
 
     uid = obj.session_uid
-    told, lying = yield from _retarget_steps(obj, read, read_with)
+    told, lying = yield from _retarget_steps(obj, read(), read_with)
     obj = get_armature(uid)
     group, settings = settings_of(obj).retarget, settings_of(obj)
     if file_axes:
@@ -199,15 +195,15 @@ def _read_lying_files(obj: bpy.types.Object) -> tuple[list[Path], str | None]:
 
 
 def _read_bvh_steps(path: Path, character: str | None, axes: Any) -> Steps[SourceMotion]:
-    def read(report: ReportProgress) -> SourceMotion:
-        return files.read_bvh(path, character=character, **axes)
-
-    return run_in_background_steps(read, f"{_READING} {path.name}")
+    stage = f"{_READING} {path.name}"
+    return run_in_background_steps(
+        lambda _: files.read_bvh(path, character=character, **axes), stage
+    )
 
 
 def _retarget_steps(
     obj: bpy.types.Object,
-    read: Callable[[], Steps[list[SourceMotion]]],
+    read: Steps[list[SourceMotion]],
     read_with: FileAxes | None = None,
 ) -> Steps[tuple[str, list[tuple[str, FileAxes]]]]:
     """Read motion, retarget it onto an armature, and write it.
@@ -217,7 +213,7 @@ def _retarget_steps(
     uid, request = obj.session_uid, get_request(obj)
     keep_frames = settings_of(obj).retarget.keep_frames
     target = _read_target(obj, request)
-    motions = yield from read()
+    motions = yield from read
     request = _leave_out_others(motions, request)
     notes: list[str] = []
 
@@ -238,7 +234,8 @@ def _retarget_steps(
     obj = get_armature(uid)
     show_mapping(obj, retargeted.mapping, motions[0].clip.skeleton, target.skeleton)
     told = describe(made, retargeted.mapping)
-    _store_notes(obj, notes)
+    text = json.dumps([to_readable(note) for note in notes], ensure_ascii=False)
+    settings_of(obj).retarget.notes = text if notes else ""
     if notes:
         told += f". {notes[0].rstrip('.')}"
     if lying:
@@ -247,12 +244,6 @@ def _retarget_steps(
     reader = ResultReader(retargeted, request, choice, options.fewer_keys)
     told += yield from retarget_results.check_steps(obj, made, reader)
     return told, lying
-
-
-def _store_notes(obj: bpy.types.Object, notes: Sequence[str]) -> None:
-    """Keep what was mended in the motion that was retargeted last, or is wrong with it."""
-    text = json.dumps([to_readable(note) for note in notes], ensure_ascii=False)
-    settings_of(obj).retarget.notes = text if notes else ""
 
 
 def get_notes(group: Any) -> list[str]:
@@ -296,10 +287,9 @@ def find_bones_steps(obj: bpy.types.Object, source: ActionSource) -> Steps[str]:
 
     request = _leave_out_others(motions, request)
 
-    def run(report: ReportProgress) -> BoneMapping:
-        return transfer.find_mapping(motions, target, request)
-
-    mapping = yield from run_in_background_steps(run, "Finding Bones")
+    mapping = yield from run_in_background_steps(
+        lambda _: transfer.find_mapping(motions, target, request), "Finding Bones"
+    )
     obj = _find_unchanged(uid, target, request)
     show_mapping(obj, mapping, motions[0].clip.skeleton, target.skeleton)
     return settings_of(obj).retarget.summary

@@ -247,9 +247,8 @@ def follow_selection() -> None:
 
 
 def _redraw() -> None:
-    callbacks.redraw("WINDOW")
-    callbacks.redraw("WINDOW", "DOPESHEET_EDITOR")
-    callbacks.redraw()
+    callbacks.redraw("WINDOW", "UI")
+    callbacks.redraw("WINDOW", editor="DOPESHEET_EDITOR")
 
 
 # ---------------------------------------------------------------- what it shows

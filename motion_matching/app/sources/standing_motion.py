@@ -6,11 +6,10 @@ import bpy
 
 from ...engine.building.demo_clips import load_standing
 from ...engine.errors import SettingsError
-from ...engine.progress import ReportProgress
 from ...scene.blender.animation import playback
 from ...scene.retargeting import targets, transfer, writing
 from ...scene.retargeting.sources import SourceMotion
-from ...scene.retargeting.transfer import Retargeted, RetargetRequest
+from ...scene.retargeting.transfer import RetargetRequest
 from ..character.characters import get_armature, get_bone_choice
 from ..retarget.retargeting import get_leg_roles, get_write_options
 from ..steps import Steps, run_in_background_steps
@@ -26,11 +25,10 @@ def add_standing_steps(obj: bpy.types.Object) -> Steps[bpy.types.Action]:
     request = RetargetRequest(target_bones=get_leg_roles(obj))
     target = targets.read_target(obj, get_bone_choice(obj), request.target_bones)
 
-    def run(report: ReportProgress) -> Retargeted:
-        motion = SourceMotion(load_standing())
-        return transfer.retarget([motion], target, request, report)
-
-    retargeted = yield from run_in_background_steps(run, "Adding Standing")
+    retargeted = yield from run_in_background_steps(
+        lambda report: transfer.retarget([SourceMotion(load_standing())], target, request, report),
+        "Adding Standing",
+    )
     obj = get_armature(uid)
     if retargeted.mapping.target.four_legged:
         raise SettingsError(

@@ -34,7 +34,7 @@ from ..settings import get_performer_settings
 from ..steps import Steps, run_in_background_steps
 from ..strip.warnings import Button, WarningItem, forget_resolved
 from .take_actions import find_take_action, join_takes, perform_steps, read_parts_on_ground
-from .variants import TakeVariant, perform_variant_steps
+from .variants import perform_variant_steps
 
 
 class Row(NamedTuple):
@@ -81,21 +81,16 @@ def compare_steps(
     else:
         variant = yield from perform_variant_steps(get_armature(uid), take, kind)
         names = (names[0], variant.name)
-        measured.append((yield from _measure_variant_steps(variant)))
+        report = yield from run_in_background_steps(
+            lambda _: takes.report(variant.take, variant.database), "Measuring"
+        )
+        measured.append(TakeMeasures(report["take"], report["sources"], ()))
     columns = (measured[0].take, measured[1].take, measured[0].clips)
     rows = [Row(each.label, *map(each.format_in, columns)) for each in MEASURES]
     named = zip(names, measured, strict=True)
     items = tuple(_describe_note(name, kind) for name, each in named for kind in each.notes)
     forget_resolved(uid, NOTES, items)
     return Comparison(names, tuple(row for row in rows if row.first or row.second), items)
-
-
-def _measure_variant_steps(variant: TakeVariant) -> Steps[TakeMeasures]:
-    def measure(_: ReportProgress) -> TakeMeasures:
-        report = takes.report(variant.take, variant.database)
-        return TakeMeasures(report["take"], report["sources"], ())
-
-    return (yield from run_in_background_steps(measure, "Measuring"))
 
 
 def _describe_note(take: str, kind: str) -> WarningItem:

@@ -22,7 +22,7 @@ from ...scene.rig.root_target import RootTarget
 from ...scene.staging import skin
 from .. import callbacks
 from ..character.characters import get_armature, get_bone_choice, get_roles, get_root_target
-from ..property_access import settings_of
+from ..property_access import get_active_take, settings_of
 from ..runtime import runtime
 from ..sources.source_motion import find_hips, sample_steps
 from ..steps import Steps, run_in_background_steps
@@ -148,7 +148,7 @@ def play_beside_steps(
         )
 
     runtime.beside = yield from run_in_background_steps(compute, _READING)
-    _redraw()
+    callbacks.redraw("WINDOW", "UI")
     return f"'{name}' plays beside '{take.name}'"
 
 
@@ -180,7 +180,7 @@ def stop() -> None:
     """Hide what plays beside a character; may be called twice."""
     if runtime.beside is not None:
         runtime.beside = None
-        _redraw()
+        callbacks.redraw("WINDOW", "UI")
 
 
 def follow_changes() -> None:
@@ -196,15 +196,6 @@ def follow_selection() -> None:
     """Hide it if another take was chosen."""
     shown = runtime.beside
     obj = shown.armature.find() if shown else None
-    if shown is None or obj is None:
-        return
-    settings = settings_of(obj)
-    takes = settings.takes
-    active = takes[settings.take_index].action if settings.take_index < len(takes) else None
-    if active is None or active != shown.take.find():
+    active = get_active_take(obj) if obj else None
+    if obj and (active is None or active != shown.take.find()):
         stop()
-
-
-def _redraw() -> None:
-    callbacks.redraw("WINDOW")
-    callbacks.redraw()

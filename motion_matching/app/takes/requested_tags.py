@@ -46,7 +46,7 @@ def _read(take: Handle) -> None:
     action = take.find()
     if action is not None:
         runtime.known["requested tags"][_get_state(action)] = read_requested_tags(action)
-        callbacks.redraw("WINDOW", "DOPESHEET_EDITOR")
+        callbacks.redraw("WINDOW", editor="DOPESHEET_EDITOR")
 
 
 def read_requested_tags(action: bpy.types.Action) -> tuple[RequestedTag, ...]:

@@ -202,7 +202,7 @@ def perform_steps(
             report_part = scale_report(report, "Performing", number, len(parts))
             field, performed = fields[method], part.performance
             if result and part.continues and not as_recorded:
-                before = _join(parts[:number], result, database, rate)
+                before = join_takes(parts[:number], result, database, rate)
                 tick = _find_tick(parts, part, database.fps, rate)
                 performed = continue_from(before, tick, performed)
             adapted = field.adapt_performance(performed) if field else performed
@@ -219,15 +219,12 @@ def perform_steps(
     return (yield from run_in_background_steps(perform, "Performing"))
 
 
-def join_takes(parts: Sequence[TakePart], takes: Sequence[Take], database: Database) -> Take:
-    """Return the takes of parts as one, in the frames of the current scene."""
-    return _join(parts, takes, database, get_scene_fps(bpy.context.scene))
-
-
-def _join(
-    parts: Sequence[TakePart], takes: Sequence[Take], database: Database, rate: float
+def join_takes(
+    parts: Sequence[TakePart], takes: Sequence[Take], database: Database, rate: float | None = None
 ) -> Take:
+    """Return the takes of parts as one, in frames of a `rate`, by default the current scene's."""
     fps = database.fps
+    rate = rate or get_scene_fps(bpy.context.scene)
     joined = join([(_find_tick(parts, parts[0], fps, rate), takes[0])])
     for part, made in zip(parts[1:], takes[1:], strict=True):
         tick = _find_tick(parts, part, fps, rate)
@@ -252,7 +249,6 @@ def prepare_takes_steps(
     changes. Raises errors of `scene.bake`.
     """
     uid, joined = obj.session_uid, join_takes(request.parts, takes, database)
-
     planted, ranges = yield from plant_steps(joined, database, request.ranges)
     obj = get_armature(uid)
     bake_joined = yield from prepare_take_steps(obj, request, planted, ranges, database)

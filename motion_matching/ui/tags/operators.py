@@ -172,7 +172,7 @@ class MOTION_MATCHING_OT_remove_tag(Operator, bpy.types.Operator):
             )
         source.tag_index = app.property_access.clamp_index(source.tag_ranges, source.tag_index)
         app.database.status.invalidate()
-        app.callbacks.redraw("WINDOW", "DOPESHEET_EDITOR")
+        app.callbacks.redraw("WINDOW", editor="DOPESHEET_EDITOR")
 
 
 class MOTION_MATCHING_OT_tags_to_markers(Operator, bpy.types.Operator):
