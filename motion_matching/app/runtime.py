@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import bpy
 
     from ..engine.control.performer import Frame, Placement
-    from ..scene.library.library import ActionDigests, FileDigests, Library
+    from ..scene.library.library import ActionDigests, Library
     from ..scene.rig.problems import RigState
     from .database.status import Status
     from .direct.previewing import MarkPreview
@@ -75,7 +75,6 @@ class Runtime:
     is_cancelled: bool = False  # whether that work is to end
     stop_message: str = ""  # what is left of the training that was stopped last
     library: Library | None = None
-    file_digests: FileDigests | None = None  # of files that sources read
     action_digests: ActionDigests | None = None  # of actions that are sources
     statuses: Statuses = field(default_factory=Statuses)
     inspector: Inspector | None = None

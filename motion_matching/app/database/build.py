@@ -16,10 +16,12 @@ from ...engine.performance.settings import PerformerSettings
 from ...engine.progress import ReportProgress, run_to_end
 from ...engine.sources.sources import Source
 from ...scene.blender.evaluation import evaluation
+from ...scene.library.library import FileDigests
 from ...scene.reading import hand_path, sampling
 from ...scene.reading.sampling import SampledClip
 from ..character.characters import get_armature, get_axes, get_bone_choice
 from ..property_access import settings_of
+from ..runtime import runtime
 from ..settings import get_build_settings, get_performer_settings
 from ..sources import source_grounds
 from ..sources.source_check import match_notes
@@ -36,7 +38,7 @@ from ..steps import Steps, run_in_background_steps, scale_progress_steps
 from ..strip.warnings import SourceProblem, notes_to_text
 from . import status
 from .content import Content, content_steps
-from .library import get_file_digests, get_library
+from .library import get_library
 from .stored_databases import content_to_find_steps, find_database, find_idle_tags
 
 
@@ -105,7 +107,7 @@ def _build_steps(
     settings = get_build_settings(get_armature(uid))
     read = yield from read_sources_steps(uid, notes, content.source_keys)
     sources = [source for source, _ in read]
-    digests = get_file_digests()
+    digests = runtime.get_cache(FileDigests)
     files = {source.file: digests.compute(source.file) for source in sources if source.file}
     if (yield from content_steps(uid)).key != content.key:
         raise SettingsError("Sources or settings changed during the build; build again.")

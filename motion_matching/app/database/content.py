@@ -19,13 +19,14 @@ from ...scene.library import library
 from ...scene.reading.hand_path import compute_fingerprint
 from ..character.characters import get_armature
 from ..property_access import settings_of, to_plain_value
+from ..runtime import runtime
 from ..settings import get_build_settings
 from ..sources import source_grounds
 from ..sources.source_files import find_file
 from ..sources.source_list import get_enabled_indices, get_source, get_tag_name
 from ..steps import Steps
 from ..strip.warnings import format_names
-from .library import get_action_digests, get_file_digests
+from .library import get_action_digests
 
 _OTHER_LABELS = {
     "schema": "Features",
@@ -86,7 +87,8 @@ def content_steps(uid: int, reads_all: bool = True) -> Steps[Content]:
     if reads_all:
         used = (sources[index].action for index in indices)
         action_digests.forget(action.session_uid for action in used if action)
-    builder = library.DatabaseKeyBuilder(content, motion, get_file_digests(), action_digests)
+    file_digests = runtime.get_cache(library.FileDigests)
+    builder = library.DatabaseKeyBuilder(content, motion, file_digests, action_digests)
     for number, index in enumerate(indices, 1):
         obj, source = get_source(uid, index)  # references from before a yield may be invalid
         names.append(source.name)

@@ -221,14 +221,7 @@ def _move_marks(preview: MarkPreview, obj: bpy.types.Object) -> None:
     moved = list(shot.marks)
     try:
         for k in preview.movable:
-            place, mark = shots.read_place(listed[k], marks.get_frame(listed[k])), moved[k]
-            moved[k] = replace(
-                mark,
-                position=None if mark.position is None else (place.x, place.y),
-                facing=None if mark.facing is None else place.yaw,
-                height=shots.read_height(listed[k], marks.get_frame(listed[k])),
-                palm=shots.read_palm(listed[k], marks.get_frame(listed[k])),
-            )
+            moved[k] = shots.place_mark(moved[k], listed[k], marks.get_frame(listed[k]))
     except MotionMatchingError as error:
         _show(preview, preview.sketch, preview.way, str(error))
         return

@@ -37,12 +37,11 @@ from ..takes import recordings
 from ..takes.take_actions import read_parts
 from ..takes.take_list import find_free_name, list_take
 from . import tag_requests, timeline
-from .alerts import Alerts, check_rig
+from .alerts import Alerts, TickRate, check_rig
 from .changes import ChangeDetector
 from .display_transform import Display
-from .followed_curve import FollowedCurve
 from .recorded_takes import LiveTakes
-from .tick_rate import TickRate
+from .steering import FollowedCurve
 
 _LOOK_INTERVAL = 0.25  # seconds between looks at the settings, and between redraws of the sidebar
 
@@ -88,6 +87,7 @@ class LiveSession:
         self._recordings = LiveTakes(
             self.take_name, session, self.armature, self._follower, self._list_take, reader
         )
+        self.takes = self._recordings.names  # of this session
         self._has_new_weights = False
         self.curve = FollowedCurve(self.armature, session.source)
         self._end_reason = ""  # why it has to end
@@ -299,11 +299,6 @@ class LiveSession:
             self._add_message(call())
         except MotionMatchingError as error:
             self._add_message(_format_error(error))
-
-    @property
-    def takes(self) -> list[str]:
-        """Return the names of the takes that were recorded."""
-        return self._recordings.names
 
     def _add_message(self, words: str) -> None:
         if words:

@@ -29,6 +29,7 @@ from . import keeping_poses, marks, outcomes
 _SHORTEST_SHOT = 0.5  # seconds
 _AFTER_LAST = 1.0  # seconds that a shot without an end goes on after its last mark
 _PER_SECOND = 10.0  # points of a timed path
+_TOLERANCES = ("tolerance", "facing_tolerance", "pose_tolerance", "pose_fade")  # of marks
 _SECONDS = re.compile(r"\b(at|until|from|to) (\d+(?:\.\d+)?(?:e-?\d+)?) s\b")
 
 
@@ -165,7 +166,19 @@ def read_place(empty: bpy.types.Object, frame: int) -> Placement:
     return place
 
 
-def read_height(empty: bpy.types.Object, frame: int) -> float | None:
+def place_mark(mark: Mark, empty: bpy.types.Object, frame: int) -> Mark:
+    """Return a mark where its empty is at a frame. SettingsError if that is no number."""
+    place, asked = read_place(empty, frame), marks.mark_of(empty)
+    return replace(
+        mark,
+        position=(place.x, place.y) if asked.use_place else None,
+        facing=place.yaw if asked.use_facing and asked.leads else None,
+        height=_read_height(empty, frame),
+        palm=_read_palm(empty, frame),
+    )
+
+
+def _read_height(empty: bpy.types.Object, frame: int) -> float | None:
     """Return how high a mark asks the part of the body to be that is there, if it does.
 
     SettingsError if that is no number.
@@ -182,7 +195,7 @@ def read_height(empty: bpy.types.Object, frame: int) -> float | None:
     return height
 
 
-def read_palm(empty: bpy.types.Object, frame: int) -> tuple[float, float, float] | None:
+def _read_palm(empty: bpy.types.Object, frame: int) -> tuple[float, float, float] | None:
     """Return where the palm of a mark's hand is to face, as a direction in the world."""
     mark = marks.mark_of(empty)
     if not marks.is_of_hand(empty) or mark.palm == "FREE":
@@ -211,27 +224,20 @@ def _read_mark(
             find_frame(database, mark.moment)
         except SettingsError as error:
             raise SettingsError(f"{label} asks for a source frame. {error}") from None
-    place = read_place(empty, frame)
     read = Mark(
         (frame - start) / fps,
-        (place.x, place.y) if mark.use_place else None,
-        place.yaw if mark.use_facing else None,
-        min(to_plain_value(mark.hold), (end - frame) / fps),
-        mark.moment or None,
-        None if mark.gait == "SAME" else mark.gait.lower(),
-        parse_names(mark.tags) if mark.use_tags else None,
-        to_plain_value(mark.tolerance),
-        to_plain_value(mark.facing_tolerance),
-        keeping_poses.read_pose(empty),
-        to_plain_value(mark.pose_tolerance),
-        to_plain_value(mark.pose_fade),
-        mark.part if marks.is_of_part(empty) else CHARACTER,
-        read_height(empty, frame),
-        mark.leads,
-        read_palm(empty, frame),
+        hold=min(to_plain_value(mark.hold), (end - frame) / fps),
+        frame=mark.moment or None,
+        gait=None if mark.gait == "SAME" else mark.gait.lower(),
+        tags=parse_names(mark.tags) if mark.use_tags else None,
+        pose=keeping_poses.read_pose(empty),
+        part=mark.part if marks.is_of_part(empty) else CHARACTER,
+        leads=mark.leads,
+        **{name: to_plain_value(getattr(mark, name)) for name in _TOLERANCES},
     )
     # what the panel does not show without a lead does not count
-    return read if mark.leads else replace(read, facing=None, frame=None, gait=None, tags=None)
+    read = read if mark.leads else replace(read, frame=None, gait=None, tags=None)
+    return place_mark(read, empty, frame)
 
 
 def _read_tempo(empty: bpy.types.Object, start: int, end: int, fps: float) -> Tempo:

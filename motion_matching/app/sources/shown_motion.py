@@ -21,13 +21,16 @@ from . import source_grounds
 from .source_grounds import ShownGround, ShownPlace, find_shown_ground
 from .source_motion import find_hips
 
+_ROOM = 0.75  # of its height, by which another body stands aside
+
 
 class ShownBody(NamedTuple):
-    """Positions (F, B, 3) of bones in the world, their parents (B,), and the hips."""
+    """Positions (F, B, 3) of bones in the world, their parents (B,), the hips, and those below."""
 
     positions: np.ndarray
     parents: np.ndarray
     hips: int
+    bones: np.ndarray
 
     def interpolate(self, row: float) -> np.ndarray:
         """Return the positions of bones (B, 3) at a row or between two; the ends go on."""
@@ -42,18 +45,7 @@ class ShownBody(NamedTuple):
     def compute_segments(self, row: float) -> np.ndarray:
         """Return the bones below the hips at a row (N, 2, 3), from end to end."""
         positions = self.interpolate(row)
-        bones = self._list_bones()
-        return np.stack([positions[self.parents[bones]], positions[bones]], axis=1)
-
-    def _list_bones(self) -> np.ndarray:
-        """Return the bones below the hips."""
-        body = {self.hips}
-        below = []
-        for bone, parent in enumerate(self.parents.tolist()):  # parents come first
-            if parent in body:
-                body.add(bone)
-                below.append(bone)
-        return np.array(below, int)
+        return np.stack([positions[self.parents[self.bones]], positions[self.bones]], axis=1)
 
 
 class PreviewedMotion(NamedTuple):
@@ -131,7 +123,8 @@ class Stage(NamedTuple):
             return ShownMotion(body, None, ground)
         beside = self._replace(placement=None) if self.lies_on_object else self
         hips = find_hips(motion.original, {})
-        original, _ = beside._place(motion.original, hips, {}, _measure_room(body))
+        aside = _ROOM * float(np.ptp(body.positions[0, :, 2]))
+        original, _ = beside._place(motion.original, hips, {}, aside)
         return ShownMotion(body, original, ground)
 
     def _place(
@@ -152,9 +145,6 @@ class Stage(NamedTuple):
             last = self.placement.x, self.placement.y, self.height
             move = ShownPlace(self.mirrored, first, self.placement.yaw, last)
         shown = own.compute_world()[1].astype(np.float64)
-        return ShownBody(move.carry_mirrored(shown), clip.skeleton.parents, hips), move
-
-
-def _measure_room(body: ShownBody) -> float:
-    """Return how far aside another body has to stand: three quarters of this one's height."""
-    return 0.75 * float(np.ptp(body.positions[0, :, 2]))
+        skeleton = clip.skeleton
+        below = np.array(skeleton.get_descendants(hips), int)
+        return ShownBody(move.carry_mirrored(shown), skeleton.parents, hips, below), move

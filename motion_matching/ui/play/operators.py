@@ -259,7 +259,7 @@ class MOTION_MATCHING_OT_steer(Operator, bpy.types.Operator):
 
 def is_steered_by_hand(context: bpy.types.Context) -> str:
     message = n_("Steer by keys or a gamepad to push the character")
-    is_guided = isinstance(runtime.live.session.source, live.inputs.leaders.guided.GuidedInput)
+    is_guided = isinstance(runtime.live.session.source, live.inputs.devices.steering.GuidedInput)
     return message if is_guided else ""
 
 
