@@ -62,7 +62,9 @@ def load_or_build_steps(
         _store_content(obj, content)
         status.set_built(obj, content, known)
         return known
-    notes = _list_problems(obj)
+    enabled = (source for source in settings_of(obj).sources if source.enabled)
+    found = ((source, diagnose(source)[0]) for source in enabled)
+    notes = [SourceProblem(source.name, get_label(source), kind) for source, kind in found if kind]
     built, build_report = yield from _build_steps(uid, content, notes)
 
     def save(report: ReportProgress) -> Database:
@@ -91,13 +93,6 @@ def load_with_settings_steps(
     database = yield from load_or_build_steps(obj)
     obj = get_armature(uid)
     return obj, database, get_performer_settings(obj, database)
-
-
-def _list_problems(obj: bpy.types.Object) -> list[SourceProblem]:
-    """Return what is wrong with sources that are switched on, as far as their settings tell."""
-    enabled = [source for source in settings_of(obj).sources if source.enabled]
-    found = ((source, diagnose(source)[0]) for source in enabled)
-    return [SourceProblem(source.name, get_label(source), kind) for source, kind in found if kind]
 
 
 def _build_steps(

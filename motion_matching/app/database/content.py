@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -101,7 +101,8 @@ def content_steps(uid: int, reads_all: bool = True) -> Steps[Content]:
     if "ACTION" in kinds:
         obj = get_armature(uid)
         builder.add_rig(obj)
-        for performer in _list_performers(obj, indices):
+        performers = (settings_of(obj).sources[index].performer for index in indices)
+        for performer in dict.fromkeys(one for one in performers if one and one != obj):
             builder.add_rig(performer)
     digests = builder.motion_digests
     keys = {
@@ -110,13 +111,6 @@ def content_steps(uid: int, reads_all: bool = True) -> Steps[Content]:
     }
     named = dict(zip(names, digests, strict=True))
     return Content(builder.key, builder.motion_key, motion, named, builder.rig_digest, keys)
-
-
-def _list_performers(obj: bpy.types.Object, indices: Sequence[int]) -> list[bpy.types.Object]:
-    """Return the other armatures that sources belong to, each once."""
-    sources = settings_of(obj).sources
-    performers = (sources[index].performer for index in indices)
-    return list(dict.fromkeys(one for one in performers if one and one != obj))
 
 
 def _collect_source_settings(

@@ -124,7 +124,8 @@ def _find_end(preview: MarkPreview) -> str:
     obj = preview.armature.find()
     if obj is None:
         return "Preview stopped: its character was deleted."
-    active = resolve_armature(_get_active_object())
+    windows = bpy.context.window_manager.windows
+    active = resolve_armature((windows[0] if windows else bpy.context).view_layer.objects.active)
     if active not in (None, obj):
         return f"Preview stopped: '{obj.name}' is no longer the active character."
     status = runtime.statuses.by_uid.get(obj.session_uid)
@@ -134,15 +135,11 @@ def _find_end(preview: MarkPreview) -> str:
     return ""
 
 
-def _get_active_object() -> bpy.types.Object | None:
-    windows = bpy.context.window_manager.windows
-    return (windows[0] if windows else bpy.context).view_layer.objects.active
-
-
 def _begin_if_changed(preview: MarkPreview) -> None:
     """Start to find the way of the marks as they are now, if that is another one."""
     obj = preview.armature.find()
-    asked, places = _list_asked(obj, preview), _list_places(obj)
+    asked = _list_asked(obj, preview)
+    places = tuple(_to_tuple(each.matrix_world) for each in marks.list_all(obj))
     if asked != preview.asked:
         if _is_transforming():  # to read keyed marks needs a scene of its own
             return
@@ -180,11 +177,6 @@ def _list_asked(obj: bpy.types.Object, preview: MarkPreview) -> Values:
         get_performer_settings(obj, preview.director.footage.database),
         tuple((each.session_uid, *outcomes.list_settings(each)) for each in marks.list_all(obj)),
     )
-
-
-def _list_places(obj: bpy.types.Object) -> Values:
-    """Return where the marks of an armature are."""
-    return tuple(_to_tuple(each.matrix_world) for each in marks.list_all(obj))
 
 
 def _to_tuple(matrix: Matrix) -> Values:

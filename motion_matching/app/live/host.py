@@ -137,7 +137,9 @@ class LiveSession:
             self._end_reason = "An error ended the live session; see the console for details."
 
     def _tick(self) -> None:
-        self._end_reason = self._end_reason or self._find_problem()
+        if not self._end_reason and not self._changes.is_own_scene(bpy.context.scene):
+            self._end_reason = "The live session ended: another scene was chosen."
+        self._end_reason = self._end_reason or self._find_armature_change()
         if self._end_reason:
             return
         self.curve.follow_changes(self.session)
@@ -249,12 +251,6 @@ class LiveSession:
         elif reason := self._follower.describe_end(is_wanted=is_wanted):
             self.messages.append(reason)
             self.toggle_recording()
-
-    def _find_problem(self) -> str:
-        """Return why the session must end, or an empty string."""
-        if not self._changes.is_own_scene(bpy.context.scene):
-            return "The live session ended: another scene was chosen."
-        return self._find_armature_change()
 
     def _find_armature_change(self) -> str:
         """Return why the session must end (the armature changed), or an empty string."""

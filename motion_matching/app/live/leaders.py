@@ -77,10 +77,6 @@ def _drop_foreign_weights(performed: Performance, weights: tuple[float, ...] | N
     return replace(performed, settings=drop_weights(performed.settings), changes=changes)
 
 
-def _create_along_curve(led: Leading) -> Input:
-    return create_path(led.play, led.gait, led.settings)
-
-
 def _create_to_target(led: Leading) -> Input:
     target = scene.blender.handle.Handle.from_block(led.play.target, "objects")
     read_target = partial(scene.staging.placements.read_object_placement, target)
@@ -122,7 +118,7 @@ LEADERS: MappingProxyType[str, LeaderKind] = MappingProxyType(
         "curve": LeaderKind(
             "Curve",
             "Follow a curve object, once, or repeatedly if it is closed",
-            _create_along_curve,
+            lambda led: create_path(led.play, led.gait, led.settings),
             missing="There is no curve to follow; choose a curve object",
             word="Along",
         ),

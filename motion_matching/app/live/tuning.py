@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import bpy
 
@@ -54,7 +55,9 @@ def start(
 def _create_tuning(
     obj: bpy.types.Object, keyboard: Keyboard, others: Sequence[Device]
 ) -> TuningSession:
-    fps, database = get_scene_fps(bpy.context.scene), _load_database(obj)
+    fps, database = get_scene_fps(bpy.context.scene), None
+    with suppress(MotionMatchingError):  # there is nothing to build one from
+        database = find_database(obj, run_to_end(content_steps(obj.session_uid)))
     settings = get_performer_settings(obj, database)
     ground, walls = read_ground(obj)
     play = settings_of(obj).play
@@ -65,11 +68,3 @@ def _create_tuning(
     live = TuningSession(obj, session, keyboard, None, walls)
     live.speeds_database = database
     return live
-
-
-def _load_database(obj: bpy.types.Object) -> Database | None:
-    """Return the database of an armature, if it is stored."""
-    try:
-        return find_database(obj, run_to_end(content_steps(obj.session_uid)))
-    except MotionMatchingError:  # there is nothing to build one from
-        return None

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import bpy
 
+from ...scene.blender.animation.actions import get_scene_fps
 from ...scene.staging.placements import is_animated
 from ..property_access import settings_of
 from . import marks
@@ -91,3 +92,16 @@ def get_state(obj: bpy.types.Object) -> tuple[str, str] | None:
     if missed := outcomes.count("missed"):
         return "ERROR", f"{missed} of {len(listed)} Missed"
     return "CHECKMARK", "Solved"
+
+
+def update_pin(empty: bpy.types.Object) -> None:
+    """Make a pin, as earlier versions have them, a mark that asks for the same.
+
+    What became of it still counts.
+    """
+    bpy.context.view_layer.update()  # a file that was just opened does not say where objects are
+    mark, outcome = marks.mark_of(empty), get_outcome(empty)
+    frames = max(mark.frame_end - marks.get_frame(empty), 0)
+    marks.bring_limb(empty, mark.limb, frames / get_scene_fps(bpy.context.scene))
+    if outcome in ("met", "missed"):
+        mark.asked = describe_request(empty)

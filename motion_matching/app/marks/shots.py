@@ -158,12 +158,18 @@ def _find_start(
 def read_place(empty: bpy.types.Object, frame: int) -> Placement:
     """Return where a mark is and points at a frame. SettingsError if that is no number."""
     place = empties.read_arrow(_find_matrix(empty, frame))
-    if not all(map(math.isfinite, place)):
-        raise SettingsError(
-            f"The mark '{empty.name}' at frame {frame} has no place: its location or rotation is "
-            "not a number; type another."
-        )
+    _check_numbers(empty, frame, "location or rotation", place)
     return place
+
+
+def _check_numbers(
+    empty: bpy.types.Object, frame: int, what: str, numbers: tuple[float, ...]
+) -> None:
+    if not all(map(math.isfinite, numbers)):
+        raise SettingsError(
+            f"The mark '{empty.name}' at frame {frame} has no place: its {what} is not a number; "
+            "type another."
+        )
 
 
 def place_mark(mark: Mark, empty: bpy.types.Object, frame: int) -> Mark:
@@ -187,11 +193,7 @@ def _read_height(empty: bpy.types.Object, frame: int) -> float | None:
     if not (mark.use_height and marks.is_of_part(empty)):
         return None
     height: float = _find_matrix(empty, frame).translation.z
-    if not math.isfinite(height):
-        raise SettingsError(
-            f"The mark '{empty.name}' at frame {frame} has no place: its height is not a number; "
-            "type another."
-        )
+    _check_numbers(empty, frame, "height", (height,))
     return height
 
 

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import bpy
 
 from ...engine.body.axes import FileAxes, describe_mistake, find_all_better_axes
+from ...engine.building.demo_clips import load_standing
 from ...engine.errors import RigChangedError, SettingsError
 from ...engine.files import json_files
 from ...engine.names import to_readable
@@ -19,6 +20,7 @@ from ...engine.progress import ReportProgress, map_steps
 from ...engine.retargeting.pairs.bone_mapping import BoneMapping
 from ...engine.retargeting.settings import RetargetSettings
 from ...engine.settings import get_descriptions
+from ...scene.blender.animation import playback
 from ...scene.blender.animation.actions import find_actions
 from ...scene.retargeting import files, sources, targets, transfer, writing
 from ...scene.retargeting.checking import ResultReader
@@ -110,6 +112,32 @@ def get_write_options(obj: bpy.types.Object) -> WriteOptions:
     fewer_keys = to_plain_value(settings_of(obj).fewer_keys)
     start, controls = bpy.context.scene.frame_start, get_control_settings(obj)
     return WriteOptions(frame_start=start, fewer_keys=fewer_keys, controls=controls)
+
+
+def add_standing_steps(obj: bpy.types.Object) -> Steps[bpy.types.Action]:
+    """Retarget the built-in standing onto an armature, and return the new action.
+
+    What the armature plays stays. Raises SettingsError for a body with four legs, and RigError as
+    retargeting does; then nothing was added.
+    """
+    uid = obj.session_uid
+    request = RetargetRequest(target_bones=get_leg_roles(obj))
+    target = targets.read_target(obj, get_bone_choice(obj), request.target_bones)
+
+    retargeted = yield from run_in_background_steps(
+        lambda report: transfer.retarget([SourceMotion(load_standing())], target, request, report),
+        "Adding Standing",
+    )
+    obj = get_armature(uid)
+    if retargeted.mapping.target.four_legged:
+        raise SettingsError(
+            f"'{obj.name}' has four legs, and the built-in standing two; add a clip of standing."
+        )
+    yield "Writing", 1.0
+    obj = get_armature(uid)
+    with playback.preserve_animation(obj):
+        [action] = writing.write_retargeted(obj, retargeted, get_write_options(obj))
+    return action
 
 
 def retarget_action_steps(obj: bpy.types.Object, source: ActionSource) -> Steps[str]:

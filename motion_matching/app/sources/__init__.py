@@ -12,7 +12,6 @@ if TYPE_CHECKING:
         source_list,
         source_motion,
         source_preview,
-        standing_motion,
     )
 else:
     __getattr__ = load_on_use(__name__)

@@ -116,9 +116,11 @@ def measure_steps(uid: int, handle: Handle, database: Database) -> Steps[TakeMea
     made = yield from perform_steps(database, settings, parts, as_recorded=True)
     yield f"Reading {handle.name}", 1.0
     action, first = find_take_action(handle), round(min(part.frame for part in parts))
-    name, sampled = action.name, _sample_action(get_armature(uid), action, first)
+    name, last = action.name, max(int(action.frame_range[1]), first + 1)
+    obj = get_armature(uid)
+    [sampled] = sample(obj, [action], bones=get_bone_choice(obj), frames=(first, last))
     take = join_takes(parts, made, database)
-    clip = resample(sampled, take.fps)
+    clip = resample(sampled.clip, take.fps)
     count = min(take.frame_count, clip.frame_count)
     take, clip = take.crop(0, count), clip.crop(0, count)
     bones = database.source_bones
@@ -147,12 +149,6 @@ def measure_steps(uid: int, handle: Handle, database: Database) -> Steps[TakeMea
         return TakeMeasures(measures, report["sources"], tuple(notes))
 
     return (yield from run_in_background_steps(measure, "Measuring"))
-
-
-def _sample_action(obj: bpy.types.Object, action: bpy.types.Action, first: int) -> Clip:
-    """Sample an action from a frame to its end."""
-    last = max(int(action.frame_range[1]), first + 1)
-    return sample(obj, [action], bones=get_bone_choice(obj), frames=(first, last))[0].clip
 
 
 def _read_contacts(

@@ -13,7 +13,6 @@ import numpy as np
 
 from ...engine.maths.rotations import quat
 from ...engine.motion.clip import Clip
-from ...engine.performance.performance import Performance
 from ...engine.progress import ReportProgress
 from ...scene.blender.animation.actions import get_scene_fps
 from ...scene.blender.handle import Handle
@@ -110,7 +109,8 @@ def play_beside_steps(
     """
     uid, take = obj.session_uid, Handle.from_block(action, "actions")
     shown = Handle.from_block(other, "actions") if kind == "TAKE" and other else None
-    begin, first = _read_start(action)
+    first_part = min(read_parts(action), key=lambda part: part.frame)
+    first = first_part.frame
     if shown:
         stage = f"{_READING} {shown.name}"
         yield stage, 0.0
@@ -142,7 +142,7 @@ def play_beside_steps(
             motion=BesideMotion(rotations, positions, clip.fps),
             body=skin.build_skin(clip.skeleton, hips),
             first=first,
-            yaw=begin.facing,
+            yaw=first_part.performance.facing,
             height=max(*sizes, 1e-6),
             joints=tuple(start.skeleton.names[bone] for bone in _list_body(start, own)),
         )
@@ -150,12 +150,6 @@ def play_beside_steps(
     runtime.beside = yield from run_in_background_steps(compute, _READING)
     callbacks.redraw("WINDOW", "UI")
     return f"'{name}' plays beside '{take.name}'"
-
-
-def _read_start(action: bpy.types.Action) -> tuple[Performance, float]:
-    """Return the performance that a take begins with, and its frame."""
-    part = min(read_parts(action), key=lambda each: each.frame)
-    return part.performance, part.frame
 
 
 def _stop_in_place(clip: Clip) -> Clip:

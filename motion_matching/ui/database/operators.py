@@ -72,7 +72,7 @@ weight. Build again to use it"""
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         uid = get_active_armature(context).session_uid
-        action = yield from app.sources.standing_motion.add_standing_steps(get_armature(uid))
+        action = yield from app.retarget.retargeting.add_standing_steps(get_armature(uid))
         add_source(
             get_armature(uid), action.name, kind="ACTION", action=action, mirror=True, gait="idle"
         )
