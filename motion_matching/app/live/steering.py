@@ -12,8 +12,7 @@ from ...engine.errors import MotionMatchingError
 from ...engine.ground.ground import Ground
 from ...engine.performance.settings import PerformerSettings
 from ...live.inputs.base import Input
-from ...live.inputs.devices.controls import PUSH_SPEED
-from ...live.inputs.devices.devices import Device
+from ...live.inputs.devices.devices import PUSH_SPEED, Device
 from ...live.inputs.devices.keyboard import Keyboard
 from ...live.inputs.devices.steering import GuidedInput, SteeringInput
 from ...live.inputs.leaders.path import PathInput

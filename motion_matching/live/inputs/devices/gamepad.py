@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ....engine.errors import SettingsError
-from .controls import Controls, Vector
-from .devices import Device
+from .devices import Controls, Device, Vector
 
 # SDL's names of buttons by action
 BUTTONS: Mapping[str, str] = {

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ....engine.errors import SettingsError
-from .controls import Controls
-from .devices import Device
+from .devices import Controls, Device
 
 KEYS: Mapping[str, tuple[str, ...]] = {
     "ahead": ("W", "UP_ARROW"),

@@ -7,8 +7,7 @@ from typing import Any
 
 from ....engine.performance.intent import Intent
 from ..base import Input, Situation
-from .controls import PUSH_SPEED, Controls
-from .devices import Device
+from .devices import PUSH_SPEED, Controls, Device
 from .keyboard import Keyboard
 
 
