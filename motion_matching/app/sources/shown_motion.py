@@ -93,17 +93,21 @@ class Stage(NamedTuple):
 
     @classmethod
     def from_source(
-        cls, source: Any, start: int, mirrored: bool, character: Character | None
+        cls, source: Any, first: int, clip: Clip, mirrored: bool, character: Character | None
     ) -> Stage:
-        """Read where a source is shown, and on what. SettingsError for a ground without a mesh."""
+        """Read where a source is shown, whose clip begins at frame `first`, and on what.
+
+        SettingsError for a ground without a mesh.
+        """
         obj = source.id_data
+        start = max(source.frame_start - first, 0) if source.use_range else 0
         lies = source.ground == source_grounds.OBJECT
         is_placed = character is not None or (source.kind == "FILE" and not lies)
         settings = settings_of(obj)
         floor = FLAT if source.keep_floor else source_grounds.read_floor(source)
         contacts = ContactSettings(speed=to_plain_value(settings.contact_speed))
         return cls(
-            start,
+            min(start, clip.frame_count - 1),
             mirrored,
             get_placement(obj) if is_placed else None,
             float(obj.matrix_world[2][3]),

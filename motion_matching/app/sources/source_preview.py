@@ -104,10 +104,6 @@ class SourcePreview:
         """Return the motion that the character has in it."""
         return self.shown.body
 
-    def interpolate(self, frame: float) -> np.ndarray:
-        """Return the positions of bones (B, 3) at a frame of the source."""
-        return self.body.interpolate(frame - self.first)
-
 
 def _identify(obj: bpy.types.Object, source: Any) -> tuple[Any, ...]:
     """Return a key of the data that the motion of a source is read from."""
@@ -135,13 +131,11 @@ def preview_steps(
     read_from = _identify(obj, source)
     first, clip = yield from read_steps(uid, index, _READING)
     obj, source = get_source(uid, index)
-    span_start = max(source.frame_start - first, 0) if source.use_range else 0
     state = yield from mapping.find_source_state_steps(uid, index)
     obj, source = get_source(uid, index)
     character = mapping.find_character(obj) if state.kind == "mapped" else None
-    start = min(span_start, clip.frame_count - 1)
     ground_of = _identify_ground(source)
-    stage = Stage.from_source(source, start, mirrored, character)
+    stage = Stage.from_source(source, first, clip, mirrored, character)
 
     def compute(_: ReportProgress) -> tuple[PreviewedMotion, ShownMotion]:
         motion = PreviewedMotion.from_clip(clip, character)
@@ -224,10 +218,9 @@ def follow_ground() -> None:
         ground_of = _identify_ground(source)
         if ground_of == preview.ground_of:
             return
-        first = max(source.frame_start - preview.first, 0) if source.use_range else 0
-        start = min(first, preview.motion.clip.frame_count - 1)
         character = mapping.find_character(source.id_data) if preview.shown.original else None
-        stage = Stage.from_source(source, start, preview.mirrored, character)
+        clip = preview.motion.clip
+        stage = Stage.from_source(source, preview.first, clip, preview.mirrored, character)
         shown = stage.show(preview.motion)
     except MotionMatchingError:  # the list of sources says it
         return

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import bpy
 
@@ -352,6 +352,16 @@ def _store_performances(
             part.collection,
             part.lead_back,
         )
+
+
+def filter_settings(performed: Performance, keeps: Callable[[str, Any], bool]) -> Performance:
+    """Return a performance with those settings, at first and changed, of which `keeps` is true."""
+
+    def keep(settings: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in settings.items() if keeps(name, value)}
+
+    changes = tuple((tick, keep(change)) for tick, change in performed.changes)
+    return replace(performed, settings=keep(performed.settings), changes=changes)
 
 
 def place_performance(performed: Performance, placement: Placement) -> Performance:

@@ -15,7 +15,6 @@ from ...engine.control.rollout import Take
 from ...engine.database import database as databases
 from ...engine.database.database import Database
 from ...engine.errors import SettingsError
-from ...engine.performance.performance import Performance
 from ...engine.performance.settings import BY_DATA
 from ...engine.takes import takes as engine_takes
 from ...scene.blender.handle import Handle
@@ -26,6 +25,7 @@ from ..property_access import settings_of
 from ..steps import Steps, run_in_background_steps
 from .take_actions import (
     TakePart,
+    filter_settings,
     find_take_action,
     join_takes,
     perform_steps,
@@ -56,13 +56,11 @@ def perform_variant_steps(obj: bpy.types.Object, take: Handle, kind: str) -> Ste
     parts = list(read_parts_on_ground(obj, find_take_action(take)))
     if kind == "SETTINGS":
         chosen, name = ChosenMethod.from_object(obj), "Current Settings"
-        parts = [_change(part, settings={}, changes=()) for part in parts]
     elif kind == "PRESET":
         chosen = ChosenMethod.from_name(parts[0].performance.method)
         preset = controller_presets.find_file(settings_of(obj).compare_preset)
         settings = controller_presets.apply_to(settings, preset)
         name = bpy.path.display_name(preset.stem, title_case=True)
-        parts = [_change(part, settings={}, changes=()) for part in parts]
     elif kind == "METHOD":
         is_field = bool(parts[0].performance.method)
         chosen = ChosenMethod(False) if is_field else ChosenMethod.from_training(obj)
@@ -75,6 +73,10 @@ def perform_variant_steps(obj: bpy.types.Object, take: Handle, kind: str) -> Ste
         database = yield from run_in_background_steps(lambda _: databases.load(path), _LOADING)
         settings = engine_takes.make_default_settings(database)
         parts = [_suit(part, own, database) for part in parts]
+    if kind in ("SETTINGS", "PRESET"):
+        plain = (replace(part.performance, settings={}, changes=()) for part in parts)
+        pairs = zip(parts, plain, strict=True)
+        parts = [part._replace(performance=performed) for part, performed in pairs]
     made = yield from perform_steps(database, settings, parts, chosen)
     joined = join_takes(parts, made, database)
 
@@ -94,19 +96,8 @@ def find_database_file(obj: bpy.types.Object) -> Path:
     return path
 
 
-def _change(part: TakePart, **changes: object) -> TakePart:
-    changed: Performance = replace(part.performance, **changes)  # type: ignore[arg-type]
-    return part._replace(performance=changed)
-
-
 def _suit(part: TakePart, own: Database, other: Database) -> TakePart:
     """Return a part with the settings that are not of its own data: speeds, and maybe weights."""
-    others = own.schema != other.schema
-    removed = {*BY_DATA, *(("weights",) if others else ())}
-    performed = part.performance
-    changes = tuple(
-        (tick, {key: value for key, value in change.items() if key not in removed})
-        for tick, change in performed.changes
-    )
-    kept = {key: value for key, value in performed.settings.items() if key not in removed}
-    return _change(part, settings=kept, changes=changes)
+    removed = {*BY_DATA, *(("weights",) if own.schema != other.schema else ())}
+    performed = filter_settings(part.performance, lambda name, _: name not in removed)
+    return part._replace(performance=performed)
