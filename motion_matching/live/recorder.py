@@ -251,7 +251,6 @@ class Recorder:
         return RecordedTicks(name, writer.tracks, writer.scaled, frames, *played)
 
     def _save_recovery(self) -> None:
-        """Append the ticks since the last save to the recovery file."""
         if self.recovery and self.count > self._saved:
             ticks = self._lead_in + self._saved, self._lead_in + self.count
             performed = self._history.build_performance(self._plan.name, *ticks)

@@ -251,7 +251,6 @@ def read(path: Path) -> RecoveredTake:
 
 
 def _read_frames(header: Mapping[str, Any], count: int) -> np.ndarray:
-    """Return the frames (T,) of all ticks."""
     first = expect_number(header.get("frame"), "'frame'", -MAX_FRAME, MAX_FRAME)
     step = expect_number(header.get("frame_step"), "'frame_step'", 1e-3, 1e3)
     return first + step * np.arange(count)

@@ -120,7 +120,6 @@ def _build_steps(
 
 
 def _store_content(obj: bpy.types.Object, content: Content) -> None:
-    """Store the content of its database on an armature."""
     settings_of(obj).built_key, settings_of(obj).built_of = content.key, content.to_text()
 
 

@@ -70,13 +70,11 @@ def list_jumps(action: bpy.types.Action | None) -> list[TakeJump]:
 
 
 def _is_same(kept: KeptJump, jump: TakeJump | stored_shots.StoredJump) -> bool:
-    """Return whether a jump of a take is one that is kept."""
     is_then = abs(kept.time - jump.second) < _SAME
     return is_then and (kept.source, kept.target) == (jump.source, jump.target)
 
 
 def _leave_out(kept: Iterable[KeptJump], jump: TakeJump) -> list[KeptJump]:
-    """Return jumps that are kept, without one of a take."""
     return [each for each in kept if not _is_same(each, jump)]
 
 

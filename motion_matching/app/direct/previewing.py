@@ -154,7 +154,6 @@ def _begin_if_changed(preview: MarkPreview) -> None:
 
 
 def _is_transforming() -> bool:
-    """Return whether something is being dragged."""
     return any(
         operator.bl_idname.startswith("TRANSFORM_OT")
         for window in bpy.context.window_manager.windows

@@ -244,7 +244,6 @@ def _find_best(
 
 
 def _describe_best(found: list[Directed], request: Request) -> str:
-    """Return in a few words what would be kept now."""
     if request.variations > 1:
         return f"{len(found)} of {request.variations} Found"
     report = found[-1].report

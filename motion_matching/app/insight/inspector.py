@@ -79,9 +79,6 @@ class Inspector:
     namesakes: tuple[tuple[Any, ...], tuple[int, ...]] = ((), ())
 
 
-# ---------------------------------------------------------------- beginning and end
-
-
 def prefer_screen(obj: bpy.types.Object) -> None:
     """Inspect what is on the screen of an armature from now on, if nothing else was chosen."""
     insight = settings_of(obj).insight
@@ -156,9 +153,6 @@ def close() -> None:
     callbacks.redraw("WINDOW", "UI")
 
 
-# ---------------------------------------------------------------- the current frame
-
-
 def refresh() -> None:
     """Inspect the current frame in full."""
     if (seen := _find_current()) is not None:
@@ -182,7 +176,6 @@ def _find_current() -> Inspector | None:
 
 
 def _update_frame(seen: Inspector) -> None:
-    """Find the current frame and what is drawn of it."""
     try:
         obj = seen.armature.find()
         inspected = locate(seen, obj, bpy.context.scene.frame_current)
@@ -266,7 +259,6 @@ def _update_costs(seen: Inspector, inspected: InspectedFrame) -> None:
 
 
 def _describe_next_jump(seen: Inspector, inspected: InspectedFrame) -> tuple[str, ...]:
-    """Describe the jump that a take makes after a frame, if it makes one."""
     if inspected.moment is None:
         return ()
     number, tick = inspected.moment
@@ -290,9 +282,6 @@ def _get_goal(
         seen.database, settings, inspected.frame, (ahead, left)
     )
     return trajectory, frozenset(), settings
-
-
-# ---------------------------------------------------------------- when
 
 
 def follow_frame() -> None:

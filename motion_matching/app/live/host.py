@@ -206,7 +206,6 @@ class LiveSession:
         return method.decision if self.field else None
 
     def _describe_untrained_tags(self) -> tuple[WarningItem, ...]:
-        """Return a warning for requested tags that the field was not trained for."""
         unknown = self.field.find_untrained_tags(self.session.tags) if self.field else ()
         if not unknown:
             return ()
@@ -264,7 +263,6 @@ class LiveSession:
         self._has_new_weights = True
 
     def _apply_changed_settings(self, obj: bpy.types.Object) -> None:
-        """Apply settings that were changed."""
         self.display.update_spot(obj)
         if self._changes.detect_tuning_change(obj):
             try:

@@ -262,5 +262,4 @@ def describe(empty: bpy.types.Object) -> str:
 
 
 def _asks_more(mark: Any) -> bool:
-    """Return whether a mark asks for more than place and facing."""
     return bool(mark.hold or mark.moment or mark.gait != "SAME" or mark.use_tags or mark.use_pose)

@@ -98,7 +98,6 @@ def _add_apart(found: list[Traced], tick: int, fps: float) -> list[Traced]:
 
 
 def _fill(found: list[Traced], fps: float) -> list[Traced]:
-    """Add marks where there is none for long."""
     result = []
     for mark, after in zip(found, [*found[1:], None], strict=True):
         result.append(mark)

@@ -117,9 +117,6 @@ def _identify(obj: bpy.types.Object, source: Any) -> tuple[Any, ...]:
     return uid, settings.bones, owner.data.session_uid, *chosen
 
 
-# ---------------------------------------------------------------- beginning and end
-
-
 def preview_steps(
     obj: bpy.types.Object, index: int, mirrored: bool = False
 ) -> Steps[SourcePreview]:
@@ -242,9 +239,6 @@ def follow_selection() -> None:
 def _redraw() -> None:
     callbacks.redraw("WINDOW", "UI")
     callbacks.redraw("WINDOW", editor="DOPESHEET_EDITOR")
-
-
-# ---------------------------------------------------------------- what it shows
 
 
 def find_shown(obj: bpy.types.Object | None) -> tuple[SourcePreview, Any] | None:

@@ -257,9 +257,6 @@ def describe_rig_problem(problem: Problem) -> WarningItem:
     return WarningItem(RIG_KIND, problem.sentence, "character", about, buttons, serious)
 
 
-# ---------------------------------------------------------------- notes of a build
-
-
 def notes_to_text(notes: Iterable[SourceProblem]) -> str:
     """Return a text that stores the notes on a build in a Blender file."""
     found = [list(note) for note in notes]
@@ -288,9 +285,6 @@ def find_notes(text: str) -> Mapping[str, SourceProblem]:
 def describe_notes(text: str) -> tuple[WarningItem, ...]:
     """Return the warnings of the notes on a build; panels ask for them at every redraw."""
     return group_source_problems(parse_notes(text))
-
-
-# ---------------------------------------------------------------- dismissing
 
 
 def get_undismissed(uid: int, items: Iterable[WarningItem]) -> list[WarningItem]:

@@ -97,9 +97,6 @@ def is_played(obj: bpy.types.Object, action: bpy.types.Action) -> bool:
     return data.action == action or any(strip.action == action for strip in strips)
 
 
-# ---------------------------------------------------------------- beginning and end
-
-
 def play_beside_steps(
     obj: bpy.types.Object, action: bpy.types.Action, kind: str, other: bpy.types.Action | None
 ) -> Steps[str]:
@@ -160,7 +157,6 @@ def _stop_in_place(clip: Clip) -> Clip:
 
 
 def _list_body(clip: Clip, hips: int) -> list[int]:
-    """Return the hips and the bones below them."""
     return [hips, *clip.skeleton.get_descendants(hips)]
 
 

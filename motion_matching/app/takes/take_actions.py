@@ -336,7 +336,6 @@ def _solve_steps(
 def _store_performances(
     action: bpy.types.Action, request: BakeRequest, takes: Sequence[Take]
 ) -> None:
-    """Store on an action what was performed, and with which settings."""
     shift = request.frame - min(part.frame for part in request.parts)
     for part, made in zip(request.parts, takes, strict=True):
         performed = replace(made.performance, settings=made.settings)

@@ -96,7 +96,6 @@ class TargetInput(Input):
         return Intent(path=FuturePath(times, positions, yaws))
 
     def _move(self, point: SimulationObject, target: Placement, dt: float) -> None:
-        """Move a point toward the target by `dt` seconds."""
         dx, dy = target.x - point.x, target.y - point.y
         distance = math.hypot(dx, dy)
         speed = min(self._speed, distance / _BRAKING)
