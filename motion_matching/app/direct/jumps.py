@@ -57,13 +57,9 @@ def list_jumps(action: bpy.types.Action | None) -> list[TakeJump]:
     rate, kept = get_scene_fps(bpy.context.scene), stored_shots.read_kept(action)
     return [
         TakeJump(
-            round(frame + each.second * rate),
-            each.second,
-            each.source,
-            each.target,
-            each.price,
-            any(_is_same(jump, each) for jump in kept),
-            each.runner_up,
+            **each._asdict(),
+            frame=round(frame + each.second * rate),
+            is_pinned=any(_is_same(jump, each) for jump in kept),
         )
         for each in told
     ]

@@ -94,35 +94,23 @@ def inspect_steps(obj: bpy.types.Object) -> Steps[Inspector]:
     uid = obj.session_uid
     obj, database, settings = yield from load_with_settings_steps(obj)
     key = settings_of(obj).built_key
-    subject, action = find_subject(obj)
-    take: Handle | None = None
-    reader: PoseReader | None = None
-    parts: tuple[tuple[TakePart, WatchedTake], ...] = ()
-    if subject == "take" and action is not None:
-        take = Handle.from_block(action, "actions")
-        recorded = read_parts_on_ground(obj, action)
-        methods = [ChosenMethod.from_name(part.performance.method) for part in recorded]
-        watch_parts = partial(_watch_parts, database, settings, recorded, methods)
-        parts = yield from run_in_background_steps(watch_parts, "Performing Again")
-    elif subject == "pose":
-        root, root_bone = get_root_target(obj)
-        reader = PoseReader(obj, database, root=root, root_bone=root_bone)
     method = yield from run_in_background_steps(
         lambda _: MotionMatching(database, settings), "Preparing"
     )
     obj = get_armature(uid)
-    inspector = Inspector(
-        Handle.from_block(obj, "objects"),
-        key,
-        status.get_edition(key),
-        database,
-        find_first_frames(obj, database),
-        method,
-        subject,
-        take,
-        reader,
-        parts,
-    )
+    subject, action = find_subject(obj)
+    armature, firsts = Handle.from_block(obj, "objects"), find_first_frames(obj, database)
+    edition = status.get_edition(key)
+    inspector = Inspector(armature, key, edition, database, firsts, method, subject)
+    if subject == "take" and action is not None:
+        inspector.take = Handle.from_block(action, "actions")
+        recorded = read_parts_on_ground(obj, action)
+        methods = [ChosenMethod.from_name(part.performance.method) for part in recorded]
+        watch_parts = partial(_watch_parts, database, settings, recorded, methods)
+        inspector.parts = yield from run_in_background_steps(watch_parts, "Performing Again")
+    elif subject == "pose":
+        root, root_bone = get_root_target(obj)
+        inspector.reader = PoseReader(obj, database, root=root, root_bone=root_bone)
     runtime.inspector = inspector
     refresh()
     return inspector
