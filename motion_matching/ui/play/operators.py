@@ -205,7 +205,7 @@ database. A recording becomes a moving empty, to compare takes with or to steer 
         return ""
 
     def begin(self, obj: bpy.types.Object, devices: Devices, now: float) -> LiveSession:
-        return app.live.tuning.start(obj, *devices, now)
+        return app.live.performing.start_tuning(obj, *devices, now)
 
 
 def _is_blocked(window: bpy.types.Window, event: bpy.types.Event) -> bool:
