@@ -20,7 +20,6 @@ from ...engine.errors import MotionMatchingError, SettingsError
 from ...engine.field.field_controller import FieldController
 from ...engine.field.method import Decision
 from ...engine.ground.ground import Wall
-from ...engine.performance.settings import PerformerSettings
 from ...live.inputs.devices.keyboard import Keyboard
 from ...live.session import Session
 from ...scene.blender.handle import Handle
@@ -43,6 +42,7 @@ from .display_transform import Display
 from .recorded_takes import LiveTakes
 from .steering import FollowedCurve
 
+PATH_NAME = "Steered Path"  # of an empty that moves without a database
 _LOOK_INTERVAL = 0.25  # seconds between looks at the settings, and between redraws of the sidebar
 
 
@@ -50,10 +50,8 @@ class LiveSession:
     """A running session and its recordings. `begin` starts one; `end` is the only way out.
 
     `messages` are sentences for the user that are not reported yet, `ending` is the last one, None
-    while it runs.
+    while it runs. Without a database, an empty moves instead of the armature.
     """
-
-    take_name = "Live Take"
 
     def __init__(
         self,
@@ -66,6 +64,7 @@ class LiveSession:
     ) -> None:
         """Prepare a session of an armature with its settings; `reader` reads its takes."""
         self.database, self.keyboard, self.session = database, keyboard, session
+        self.speeds_database = database  # whose speeds are the full ones, if that is chosen
         self.field: FieldController | None = None  # that it plays by, if it does
         self.armature = Handle.from_block(obj, "objects")
         self.pace = TickRate()
@@ -84,8 +83,9 @@ class LiveSession:
         self._now = 0.0  # of the last tick of the clock
         self._heading = 0.0
         self._follower = timeline.TimelineFollower()
+        name = "Live Take" if database else PATH_NAME
         self._recordings = LiveTakes(
-            self.take_name, session, self.armature, self._follower, self._list_take, reader
+            name, session, self.armature, self._follower, self._list_take, reader
         )
         self.takes = self._recordings.names  # of this session
         self._has_new_weights = False
@@ -212,9 +212,6 @@ class LiveSession:
         text = f"The field is not trained for {', '.join(unknown)}: add it to Tags, and train"
         return (tag_requests.warn_of_tags("untrained tags", text, unknown),)
 
-    def _get_settings(self, obj: bpy.types.Object) -> PerformerSettings:
-        return get_performer_settings(obj, self.database)
-
     @property
     def position(self) -> tuple[float, float]:
         """Return where the character is seen."""
@@ -254,6 +251,9 @@ class LiveSession:
     def _find_armature_change(self) -> str:
         """Return why the session must end (the armature changed), or an empty string."""
         obj = self.armature.find()
+        if self.database is None:
+            name = self.armature.name
+            return "" if obj else f"The live session ended: armature '{name}' was deleted."
         if obj is None or obj.type != "ARMATURE":
             return ""  # the session itself reports that it is gone
         return self._changes.describe_armature_change(obj, self.session)
@@ -267,7 +267,7 @@ class LiveSession:
         if self._changes.detect_tuning_change(obj):
             try:
                 self._add_message(self._changes.describe_feature_change(obj))
-                self.session.apply(self._get_settings(obj))
+                self.session.apply(get_performer_settings(obj, self.speeds_database))
             except SettingsError as refusal:
                 self._add_message(_format_error(refusal))
         self._add_message(self._changes.describe_method_change(obj))
@@ -299,6 +299,8 @@ class LiveSession:
             self.messages.append(words)
 
     def _list_take(self, action: bpy.types.Action) -> None:
+        if self.database is None:  # takes are of the armature, and a path is none
+            return
         obj = self.armature.find()
         parts = read_parts(action)
         if len(parts) == 1 and all(take.action != action for take in settings_of(obj).takes):

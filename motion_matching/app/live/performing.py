@@ -124,33 +124,16 @@ def read_origin(
     return Start(Placement(*place), state=state)
 
 
-class TuningSession(LiveSession):
-    """A session that moves an empty; a recording leaves it as a path with its performance."""
-
-    take_name = "Steered Path"
-    speeds_database: Database | None = None  # whose speeds are the full ones, if that is chosen
-
-    def _find_armature_change(self) -> str:
-        if self.armature.find():
-            return ""
-        return f"The live session ended: armature '{self.armature.name}' was deleted."
-
-    def _get_settings(self, obj: bpy.types.Object) -> PerformerSettings:
-        return get_performer_settings(obj, self.speeds_database)
-
-    def _list_take(self, action: bpy.types.Action) -> None:
-        """Takes are of the armature, and this is none."""
-
-
 def start_tuning(
     obj: bpy.types.Object, keyboard: Keyboard, others: Sequence[Device], now: float
 ) -> LiveSession:
     """Begin a session of the simulation object alone, where an armature stands, with its settings.
 
-    That is to feel speeds and halflives, without a database. Errors leave all as it was.
+    That is to feel speeds and halflives, without a database: an empty moves, and a recording leaves
+    it as a path with its performance. Errors leave all as it was.
     """
 
-    def create() -> TuningSession:
+    def create() -> LiveSession:
         fps, database = get_scene_fps(bpy.context.scene), None
         with suppress(MotionMatchingError):  # there is nothing to build one from
             database = find_database(obj, run_to_end(content_steps(obj.session_uid)))
@@ -158,10 +141,10 @@ def start_tuning(
         ground, walls = read_ground(obj)
         play = settings_of(obj).play
         source = steering.create_input(play, keyboard, others, settings, fps, ground)
-        writer = MarkerWriter(TuningSession.take_name, get_placement(obj))
+        writer = MarkerWriter(host.PATH_NAME, get_placement(obj))
         performer = Performer(Ideal(fps), settings, ground)
         session = Session(performer, source, writer, walls=walls)
-        live = TuningSession(obj, session, keyboard, None, walls)
+        live = LiveSession(obj, session, keyboard, None, walls)
         live.speeds_database = database
         return live
 

@@ -85,11 +85,6 @@ def _add(
     item.frame = int(action.frame_range[0]) + check.frame
 
 
-def get_active_result(group: Any) -> Any:
-    """Return the chosen one of the results that are wrong, or None."""
-    return property_access.get_active(group.results, group.result_index)
-
-
 def show(obj: bpy.types.Object, index: int, scene: bpy.types.Scene) -> str:
     """Play a result that is wrong, at its worst frame, with the bones selected that are wrong.
 
@@ -108,8 +103,3 @@ def show(obj: bpy.types.Object, index: int, scene: bpy.types.Scene) -> str:
         group.pair_index = chosen
     text: str = item.text
     return text
-
-
-def clear(obj: bpy.types.Object) -> None:
-    """Forget which results are wrong; their actions stay."""
-    settings_of(obj).retarget.results.clear()

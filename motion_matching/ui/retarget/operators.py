@@ -165,4 +165,4 @@ class MOTION_MATCHING_OT_clear_retarget_results(Operator, bpy.types.Operator):
     requires = (*CHARACTER_ALSO_LIVE, has_results)
 
     def run(self, context: bpy.types.Context) -> None:
-        app.retarget.retarget_results.clear(get_active_armature(context))
+        settings_of(get_active_armature(context)).retarget.results.clear()
