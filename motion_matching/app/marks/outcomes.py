@@ -15,19 +15,8 @@ from . import marks
 Outcome = Literal["", "met", "missed", "changed"]
 _ASKED = (
     *("kind", "use_place", "use_facing", "hold", "moment", "gait", "use_tags", "tags"),
-    *(
-        "tolerance",
-        "facing_tolerance",
-        "use_pose",
-        "pose",
-        "pose_tolerance",
-        "pose_fade",
-        "part",
-        "use_height",
-        "limb",
-        "frame_end",
-        "rate",
-    ),
+    *("tolerance", "facing_tolerance", "use_pose", "pose", "pose_tolerance", "pose_fade", "part"),
+    *("use_height", "limb", "frame_end", "rate"),
 )
 
 

@@ -99,9 +99,7 @@ def _tell(one: str, several: str, button: Button | None = None) -> _Kind:
 
 
 RIG_KIND = "rig"
-LIVE_KINDS = frozenset(
-    ("speed", "slow", "slow rig", "missing tags", "tags at once", "untrained tags")
-)
+LIVE_KINDS = ("speed", "slow", "slow rig", "missing tags", "tags at once", "untrained tags")
 SOURCE_KINDS = {
     "lost": _Kind("has lost its motion", "have lost their motion", "Lost Motion"),
     "missing": _Kind("has a missing file", "have missing files", "Files Missing"),
@@ -196,10 +194,7 @@ FIXES = {
         "Turn the rest pose to face -Y, and the object back, so that all animation stays in place",
     ),
     "deform": ("Use Deform Bones", "Use only deform bones"),
-    "roles": (
-        "Find Roles",
-        "Clear the bones chosen by role, to find them automatically",
-    ),
+    "roles": ("Find Roles", "Clear the bones chosen by role, to find them automatically"),
 }
 
 
