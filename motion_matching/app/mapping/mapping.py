@@ -174,7 +174,7 @@ def _is_same(obj: bpy.types.Object, source: Any, expected: frozenset[tuple[str, 
     try:
         if source_skeletons.find_difference(obj, source)[0]:
             return False
-        return source_skeletons.read_file_hierarchy(source).pairs == expected
+        return source_skeletons.read_file_skeleton(source).get_hierarchy() == expected
     except MotionMatchingError:  # it is left out
         return True
 
@@ -182,11 +182,13 @@ def _is_same(obj: bpy.types.Object, source: Any, expected: frozenset[tuple[str, 
 def _find_shared_bones(obj: bpy.types.Object, sources: Sequence[Any]) -> frozenset[tuple[str, str]]:
     """Return the hierarchy that sources have to share: the armature's, or the first file's."""
     if any(source.kind == "ACTION" for source in sources):
-        own = source_skeletons.read_own_hierarchy(obj)
-        return own.pairs if own else frozenset()
+        try:
+            return source_skeletons.read_own_skeleton(obj).get_hierarchy()
+        except RigError:  # which the panel Character reports
+            return frozenset()
     for source in sources:
         with suppress(MotionMatchingError):
-            return source_skeletons.read_file_hierarchy(source).pairs
+            return source_skeletons.read_file_skeleton(source).get_hierarchy()
     return frozenset()
 
 

@@ -4,18 +4,15 @@ motion.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any
 
 import bpy
 import numpy as np
 
 from ...engine.body import rig
-from ...engine.bvh import bvh, bvh_text
+from ...engine.bvh import bvh
 from ...engine.errors import RigError
-from ...engine.skeleton.bone_names import make_unique_names
 from ...engine.skeleton.skeleton import Skeleton
 from ...scene.rig.armature import (
     compute_rest_frame,
@@ -23,7 +20,6 @@ from ...scene.rig.armature import (
     read_skeleton,
     to_blender_names,
 )
-from ...scene.rig.bone_choice import choose_bones
 from ...scene.rig.fitting import ArmatureState, find_misfit
 from ..character.characters import get_bone_choice, get_roles
 from ..property_access import armature_of, settings_of
@@ -31,50 +27,16 @@ from ..runtime import runtime
 from ..sources.source_files import find_file, get_reading
 from ..strip.warnings import format_names
 
-Read = TypeVar("Read")
-
-
-class Hierarchy(NamedTuple):
-    """Names of bones, and the index of each one's parent or -1, parents first."""
-
-    names: tuple[str, ...]
-    parents: tuple[int, ...]
-
-    @property
-    def pairs(self) -> frozenset[tuple[str, str]]:
-        """Return each bone's name with that of its parent, '' for roots, whatever their order."""
-        above = (self.names[parent] if parent >= 0 else "" for parent in self.parents)
-        return frozenset(zip(self.names, above, strict=True))
-
-
-def read_file_hierarchy(source: Any) -> Hierarchy:
-    """Read the bones of a source in a BVH file, once for each version of it."""
-    root = source.character or None
-
-    def read(file: Path) -> Hierarchy:
-        joints, parents = bvh_text.read_joints(file, root)
-        names = make_unique_names(joint.name for joint in joints)
-        return Hierarchy(names, tuple(parents.tolist()))
-
-    return _read_once(source, "hierarchies", read, root)
-
 
 def read_file_skeleton(source: Any) -> Skeleton:
     """Read the skeleton of a source in a BVH file, once for each version of it."""
-    reading = get_reading(source)
-    read = partial(bvh.load_skeleton, **reading)
-    return _read_once(source, "skeletons", read, *reading.values())
-
-
-def _read_once(source: Any, what: str, read: Callable[[Path], Read], *depends_on: Any) -> Read:
-    """Return what is read of a source's file, unless it is known of this version of the file."""
-    known, file = runtime.known[what], find_file(source) or Path()
+    known: dict[Any, Skeleton] = runtime.known["skeletons"]
+    file, reading = find_file(source) or Path(), get_reading(source)
     stat = file.stat()
-    version = str(file), stat.st_size, stat.st_mtime_ns, *depends_on
+    version = str(file), stat.st_size, stat.st_mtime_ns, *reading.values()
     if version not in known:
-        known[version] = read(file)
-    result: Read = known[version]
-    return result
+        known[version] = bvh.load_skeleton(file, **reading)
+    return known[version]
 
 
 def read_source_skeleton(obj: bpy.types.Object, source: Any) -> Skeleton:
@@ -89,32 +51,23 @@ def read_own_skeleton(obj: bpy.types.Object) -> Skeleton:
     return read_skeleton(obj, get_bone_choice(obj))
 
 
-def read_own_hierarchy(obj: bpy.types.Object) -> Hierarchy | None:
-    """Return the bones that actions are read with; None if the armature has none."""
-    try:
-        names, parents = choose_bones(obj, get_bone_choice(obj))
-    except RigError:  # which the panel Character reports
-        return None
-    return Hierarchy(names, tuple(parents.tolist()))
-
-
 def find_difference(obj: bpy.types.Object, source: Any) -> tuple[str, str]:
     """Return how the skeleton of a file among the sources differs from the armature's, and in what.
 
     It is 'bones', 'size' or 'rest'; nothing if it plays on the armature as it is.
     """
-    if missing := _find_missing_bones(obj, read_file_hierarchy(source)):
-        return "bones", format_names([f"'{name}'" for name in missing], 1)
     skeleton = read_file_skeleton(source)
+    if missing := _find_missing_bones(obj, skeleton):
+        return "bones", format_names([f"'{name}'" for name in missing], 1)
     return _find_misfit(obj, skeleton.with_names(to_blender_names(skeleton.names)))
 
 
-def _find_missing_bones(obj: bpy.types.Object, hierarchy: Hierarchy) -> list[str]:
+def _find_missing_bones(obj: bpy.types.Object, skeleton: Skeleton) -> list[str]:
     """Return the bones that an armature lacks; bones that only carry others may be missing."""
-    bones, names = armature_of(obj).bones, to_blender_names(hierarchy.names)
-    carrier = 0
-    while hierarchy.parents.count(carrier) == 1 and names[carrier] not in bones:
-        carrier = hierarchy.parents.index(carrier)
+    bones, names = armature_of(obj).bones, to_blender_names(skeleton.names)
+    carrier, parents = 0, skeleton.parents.tolist()
+    while parents.count(carrier) == 1 and names[carrier] not in bones:
+        carrier = parents.index(carrier)
     return [name for name in names[carrier:] if name not in bones]
 
 
