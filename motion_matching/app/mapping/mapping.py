@@ -168,14 +168,10 @@ def _iterate_usable(obj: bpy.types.Object) -> Iterator[Any]:
 
 
 def _is_same(obj: bpy.types.Object, source: Any, expected: frozenset[tuple[str, str]]) -> bool:
-    """Return whether a source can be used without mapping, beside others with `expected` bones."""
-    if source.kind == "ACTION":
-        return source.performer in (None, obj)
+    """Return whether a source needs no mapping, which also holds for one that is left out."""
     try:
-        if source_skeletons.find_difference(obj, source)[0]:
-            return False
-        return source_skeletons.read_file_skeleton(source).get_hierarchy() == expected
-    except MotionMatchingError:  # it is left out
+        return _fits(obj, source, expected)
+    except MotionMatchingError:
         return True
 
 
@@ -199,7 +195,7 @@ def find_state_steps(uid: int, index: int, character: Character) -> Steps[Source
         skeleton = source_skeletons.read_source_skeleton(obj, source)
     except RigError as error:
         return SourceState("help", "Needs Help", str(error))
-    if _fits(obj, source, skeleton, character.skeleton):
+    if _fits(obj, source, character.skeleton.get_hierarchy()):
         return SAME
     known: dict[Any, SourceState] = runtime.known["mapped skeletons"]
     key = _make_key(skeleton, character)
@@ -226,11 +222,11 @@ def retarget_source(obj: bpy.types.Object, source: Any, clip: Clip) -> Clip:
     return retarget_clips([clip], character)[0][0] if character else clip
 
 
-def _fits(obj: bpy.types.Object, source: Any, skeleton: Skeleton, own: Skeleton) -> bool:
-    """Return whether a source is used as it is beside others that are mapped."""
+def _fits(obj: bpy.types.Object, source: Any, expected: frozenset[tuple[str, str]]) -> bool:
+    """Return whether a source is used as it is, beside others with `expected` bones."""
     if source.kind == "ACTION":
         return source.performer in (None, obj)
-    has_bones = skeleton.get_hierarchy() == own.get_hierarchy()
+    has_bones = source_skeletons.read_file_skeleton(source).get_hierarchy() == expected
     return has_bones and not source_skeletons.find_difference(obj, source)[0]
 
 

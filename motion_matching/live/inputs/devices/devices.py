@@ -63,6 +63,7 @@ class Device:
         self._on: set[str] = set()
         self._push = False
         self._commands: list[str] = []
+        self._messages: list[str] = []
 
     def open(self) -> None:
         """Open the device."""
@@ -80,7 +81,8 @@ class Device:
 
     def take_messages(self) -> list[str]:
         """Return the messages for the user since the last call."""
-        return []
+        messages, self._messages = self._messages, []
+        return messages
 
     def press(self, action: str) -> None:
         if action in ("tag", "record"):

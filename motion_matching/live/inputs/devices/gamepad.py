@@ -70,7 +70,6 @@ class Gamepad(Device):
         self._codes: dict[str, int] = {}
         self._down: set[str] = set()
         self._sticks: tuple[Vector, Vector] = _RELEASED
-        self._messages: list[str] = []
 
     def open(self) -> None:
         """Load SDL, if there is one, and find the pads."""
@@ -130,10 +129,6 @@ class Gamepad(Device):
         """Return the current controls; a push is reported once."""
         (x, y), (face_x, face_y) = self._sticks
         return self.make_controls((-x + 0.0, -y + 0.0), (-face_x + 0.0, -face_y + 0.0))
-
-    def take_messages(self) -> list[str]:
-        messages, self._messages = self._messages, []
-        return messages
 
     def _look_for_pads(self) -> None:
         sdl = self._sdl
