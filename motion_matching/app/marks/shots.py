@@ -179,12 +179,12 @@ def place_mark(mark: Mark, empty: bpy.types.Object, frame: int) -> Mark:
         mark,
         position=(place.x, place.y) if asked.use_place else None,
         facing=place.yaw if asked.use_facing and asked.leads else None,
-        height=_read_height(empty, frame),
-        palm=_read_palm(empty, frame),
+        height=read_height(empty, frame),
+        palm=read_palm(empty, frame),
     )
 
 
-def _read_height(empty: bpy.types.Object, frame: int) -> float | None:
+def read_height(empty: bpy.types.Object, frame: int) -> float | None:
     """Return how high a mark asks the part of the body to be that is there, if it does.
 
     SettingsError if that is no number.
@@ -197,7 +197,7 @@ def _read_height(empty: bpy.types.Object, frame: int) -> float | None:
     return height
 
 
-def _read_palm(empty: bpy.types.Object, frame: int) -> tuple[float, float, float] | None:
+def read_palm(empty: bpy.types.Object, frame: int) -> tuple[float, float, float] | None:
     """Return where the palm of a mark's hand is to face, as a direction in the world."""
     mark = marks.mark_of(empty)
     if not marks.is_of_hand(empty) or mark.palm == "FREE":
