@@ -17,7 +17,7 @@ from ..engine.names import to_readable
 
 if TYPE_CHECKING:
     from bpy.types import bpy_prop_collection_idprop as Items  # noqa: N812  # a class
-if TYPE_CHECKING:
+
     from ..ui.properties import MotionMatchingSettings
 
 Item = TypeVar("Item")
@@ -34,8 +34,7 @@ def add(items: Items[Item], name: str) -> Item:
         free = f"{name}.{number:03d}"
     item = named.add()
     item.name = free
-    new: Item = item
-    return new
+    return item
 
 
 def remove(items: Items[Any], index: int, what: str) -> None:
@@ -126,15 +125,13 @@ def _differs(value: Any, description: Any) -> bool:
 def settings_of(obj: bpy.types.Object | bpy.types.ID) -> MotionMatchingSettings:
     """Return the settings of a character, given its armature object."""
     owner: Any = obj
-    settings: MotionMatchingSettings = owner.motion_matching
-    return settings
+    return owner.motion_matching
 
 
 def armature_of(obj: bpy.types.Object) -> bpy.types.Armature:
     """Return the armature of an armature object."""
     armature: Any = obj.data
-    result: bpy.types.Armature = armature
-    return result
+    return armature
 
 
 def to_plain_value(value: Any) -> Any:

@@ -103,8 +103,7 @@ class Runtime:
         """Return the one object of a class that caches what drawing makes."""
         if kind not in self.caches:
             self.caches[kind] = kind()
-        cache: Cache = self.caches[kind]
-        return cache
+        return self.caches[kind]
 
     def subscribe(self, kind: Kind | Literal["tick"], listener: Callable[..., Any]) -> None:
         """Have a listener called after every change of a kind, or every tick."""

@@ -270,8 +270,7 @@ def _prepare_steps(
         try:
             progress = next(steps)
         except StopIteration as done:
-            bake: take_actions.Bake = done.value
-            return bake
+            return done.value
         with suppress(EndedEarly):
             yield progress
 

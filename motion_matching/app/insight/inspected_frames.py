@@ -81,17 +81,15 @@ def find_source_steps(obj: bpy.types.Object, database: Database, frame: int) -> 
     """Find the source of a database's frame. SettingsError if it is not in the list any more."""
     uid, number = obj.session_uid, int(database.range_of_frame[frame])
     origin, place = database.ranges[number], database.get_frame_source(frame)
+    named = []
     if database.range_sources is not None:
         keys = (yield from content_steps(uid)).source_keys
         named = [i for i, key in keys.items() if key == database.range_sources[number].key]
-    else:
-        named = []
     obj = get_armature(uid)
     sources = settings_of(obj).sources
     if not named:  # a database of an earlier version
-        for index in get_enabled_indices(obj):
-            if get_clip_name(sources[index]) == origin.clip:
-                named.append(index)
+        enabled = get_enabled_indices(obj)
+        named = [index for index in enabled if get_clip_name(sources[index]) == origin.clip]
     if not named:
         text = f"The clip '{origin.clip}' is no longer among the sources"
         raise SettingsError(f"{text}; inspect again.")

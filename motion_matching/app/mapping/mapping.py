@@ -39,7 +39,6 @@ class SourceState(NamedTuple):
     text: str
     reason: str = ""
     mapping: BoneMapping | None = None
-    signature: str = ""  # of the skeleton
 
 
 SAME = SourceState("same", "Same")
@@ -244,17 +243,14 @@ def _map_steps(skeleton: Skeleton, character: Character, *clips: Clip) -> Steps[
 
 
 def _map(skeleton: Skeleton, character: Character, *clips: Clip) -> SourceState:
-    signature = compute_signature(skeleton)
-    chosen = character.source_roles.get(signature, {})
+    chosen = character.source_roles.get(compute_signature(skeleton), {})
     try:
         mapping = map_bones(skeleton, character.skeleton, clips, (), chosen, character.roles)
     except RigError as error:
-        return SourceState("help", "Needs Help", str(error), None, signature)
+        return SourceState("help", "Needs Help", str(error))
     if mapping.needs_help:
-        reason = next(iter(mapping.problems), "")
-        return SourceState("help", "Needs Help", reason, mapping, signature)
-    text = f"Mapped {mapping.mapped_count} of {mapping.total}"
-    return SourceState("mapped", text, "", mapping, signature)
+        return SourceState("help", "Needs Help", next(iter(mapping.problems), ""), mapping)
+    return SourceState("mapped", f"Mapped {mapping.mapped_count} of {mapping.total}", "", mapping)
 
 
 def find_states_steps(uid: int) -> Steps[Mapping[str, SourceState]]:

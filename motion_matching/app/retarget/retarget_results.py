@@ -101,5 +101,4 @@ def show(obj: bpy.types.Object, index: int, scene: bpy.types.Scene) -> str:
     chosen = next((i for i, pair in enumerate(group.pairs) if pair.role == item.role), None)
     if chosen is not None:
         group.pair_index = chosen
-    text: str = item.text
-    return text
+    return item.text

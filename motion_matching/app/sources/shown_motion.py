@@ -39,8 +39,7 @@ class ShownBody(NamedTuple):
         before = int(row)
         here = self.positions[before]
         there = self.positions[min(before + 1, last)]
-        between: np.ndarray = here + np.float32(row - before) * (there - here)
-        return between
+        return here + np.float32(row - before) * (there - here)
 
     def compute_segments(self, row: float) -> np.ndarray:
         """Return the bones below the hips at a row (N, 2, 3), from end to end."""
