@@ -16,7 +16,6 @@ from ...engine.direct.conduct import describe_inside
 from ...engine.direct.director import Directed, Director
 from ...engine.direct.footage import jump_table
 from ...engine.direct.footage.footage import Footage, make_footage
-from ...engine.direct.footage.jump_table import JumpTable
 from ...engine.direct.improving import improve
 from ...engine.direct.shot import from_performance
 from ...engine.direct.shot.shot import Piece, Shot
@@ -40,7 +39,6 @@ from ..property_access import settings_of
 from ..runtime import runtime
 from ..steps import EndedEarly, Steps, run_in_background_steps
 from ..takes import take_actions
-from ..takes.take_actions import BakeRequest, TakePart
 from . import flipping
 
 _NAME = "Directed"
@@ -54,7 +52,7 @@ class Footages:
 
     database: Database | None = None
     footage: Footage | None = None
-    table: JumpTable | None = None
+    table: jump_table.JumpTable | None = None
     done: Directed | None = None
     settings: PerformerSettings | None = None
 
@@ -263,8 +261,8 @@ def _prepare_steps(
     """Return a function that bakes a solved take. Ending early does not stop it, because it is
     solved.
     """
-    part = TakePart(solved.done.take.performance, request.frame)
-    asked = BakeRequest(_NAME, (part,), solved.ranges)
+    part = take_actions.TakePart(solved.done.take.performance, request.frame)
+    asked = take_actions.BakeRequest(_NAME, (part,), solved.ranges)
     steps = take_actions.prepare_take_steps(obj, asked, solved.done.take, solved.ranges, database)
     while True:
         try:

@@ -20,7 +20,6 @@ from ...engine.database.database import Database
 from ...engine.database.features.strokes import Stroke
 from ...engine.errors import MotionMatchingError
 from ...engine.insight.frames import feature_strokes, frame_inspector
-from ...engine.insight.frames.frame_inspector import FrameInspection
 from ...engine.insight.frames.watching import WatchedTake, watch
 from ...engine.matching.method import MotionMatching
 from ...engine.performance.settings import PerformerSettings
@@ -71,7 +70,7 @@ class Inspector:
     inspected: InspectedFrame | None = None
     strokes: tuple[Stroke, ...] = ()
     goal_strokes: tuple[Stroke, ...] = ()
-    inspection: FrameInspection | None = None
+    inspection: frame_inspector.FrameInspection | None = None
     similar: tuple[tuple[int, float], ...] = ()
     lines: tuple[str, ...] = ()
     problem: str = ""

@@ -12,7 +12,6 @@ from ...engine.errors import SettingsError
 from ...engine.insight.frames.watching import Choice
 from ...engine.performance.settings import PerformerSettings
 from ...scene.blender.animation import actions
-from ...scene.blender.animation.actions import get_scene_fps
 from ...scene.writing import recording
 from ..database.frame_numbers import get_clip_name
 from ..property_access import get_active_take, settings_of
@@ -126,7 +125,7 @@ def _locate_in_take(
     action = seen.take.find() if seen.take else None
     if action is None or action != chosen:
         raise SettingsError("Another take was inspected; inspect again for the current choice.")
-    rate = get_scene_fps(bpy.context.scene)
+    rate = actions.get_scene_fps(bpy.context.scene)
     for number, (part, watched) in reversed(list(enumerate(seen.parts))):
         take = watched.take
         tick = round((scene_frame - part.frame) * take.fps / rate)

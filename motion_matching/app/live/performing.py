@@ -36,7 +36,6 @@ from ..property_access import settings_of
 from ..settings import get_performer_settings, read_ground
 from ..steps import Steps, run_in_background_steps
 from . import host, steering
-from .host import LiveSession
 
 Source = Input | Callable[[Ground], Input]
 
@@ -64,13 +63,13 @@ def start(
     keyboard: Keyboard,
     source: Source,
     now: float,
-) -> LiveSession:
+) -> host.LiveSession:
     """Begin a session on an armature that an input steers, or an input that is made for its ground.
 
     A session that runs is ended before. Errors leave all as it was.
     """
 
-    def create() -> LiveSession:
+    def create() -> host.LiveSession:
         ground, walls = read_ground(obj)
         writer, reader = create_writer(obj, database)
         leader = source(ground) if callable(source) else source
@@ -78,7 +77,7 @@ def start(
         has_controls = isinstance(writer, ControlWriter)
         origin = read_origin(obj, reader, database.fps, has_controls=has_controls)
         session = Session(performer, leader, writer, walls=walls, origin=origin)
-        live = LiveSession(obj, session, keyboard, database, walls, reader)
+        live = host.LiveSession(obj, session, keyboard, database, walls, reader)
         live.field = get_field_controller(method)
         if live.field:
             session.adapt_intent = live.field.adapt_intent
@@ -126,14 +125,14 @@ def read_origin(
 
 def start_tuning(
     obj: bpy.types.Object, keyboard: Keyboard, others: Sequence[Device], now: float
-) -> LiveSession:
+) -> host.LiveSession:
     """Begin a session of the simulation object alone, where an armature stands, with its settings.
 
     That is to feel speeds and halflives, without a database: an empty moves, and a recording leaves
     it as a path with its performance. Errors leave all as it was.
     """
 
-    def create() -> LiveSession:
+    def create() -> host.LiveSession:
         fps, database = get_scene_fps(bpy.context.scene), None
         with suppress(MotionMatchingError):  # there is nothing to build one from
             database = find_database(obj, run_to_end(content_steps(obj.session_uid)))
@@ -144,7 +143,7 @@ def start_tuning(
         writer = MarkerWriter(host.PATH_NAME, get_placement(obj))
         performer = Performer(Ideal(fps), settings, ground)
         session = Session(performer, source, writer, walls=walls)
-        live = LiveSession(obj, session, keyboard, None, walls)
+        live = host.LiveSession(obj, session, keyboard, None, walls)
         live.speeds_database = database
         return live
 

@@ -25,9 +25,7 @@ from ...scene.blender.animation.actions import find_actions
 from ...scene.retargeting import files, sources, targets, transfer, writing
 from ...scene.retargeting.checking import ResultReader
 from ...scene.retargeting.sources import SourceMotion
-from ...scene.retargeting.targets import Target
 from ...scene.retargeting.transfer import Retargeted, RetargetRequest
-from ...scene.retargeting.writing import WriteOptions
 from ..character.characters import (
     get_armature,
     get_axes,
@@ -107,11 +105,11 @@ def get_leg_roles(obj: bpy.types.Object) -> dict[str, str]:
     return {role: bone for role, bone in given.items() if role not in ("spine", "root")}
 
 
-def get_write_options(obj: bpy.types.Object) -> WriteOptions:
+def get_write_options(obj: bpy.types.Object) -> writing.WriteOptions:
     """Return how retargeted motion is written; from files it begins where the scene does."""
     fewer_keys = to_plain_value(settings_of(obj).fewer_keys)
     start, controls = bpy.context.scene.frame_start, get_control_settings(obj)
-    return WriteOptions(frame_start=start, fewer_keys=fewer_keys, controls=controls)
+    return writing.WriteOptions(frame_start=start, fewer_keys=fewer_keys, controls=controls)
 
 
 def add_standing_steps(obj: bpy.types.Object) -> Steps[bpy.types.Action]:
@@ -295,11 +293,11 @@ def _leave_out_others(motions: Sequence[SourceMotion], request: RetargetRequest)
     return replace(request, source_bones=given)
 
 
-def _read_target(obj: bpy.types.Object, request: RetargetRequest) -> Target:
+def _read_target(obj: bpy.types.Object, request: RetargetRequest) -> targets.Target:
     return targets.read_target(obj, get_bone_choice(obj), request.target_bones)
 
 
-def _find_unchanged(uid: int, target: Target, request: RetargetRequest) -> bpy.types.Object:
+def _find_unchanged(uid: int, target: targets.Target, request: RetargetRequest) -> bpy.types.Object:
     """Return an armature. RigChangedError if its bones were changed since they were read."""
     obj = get_armature(uid)
     if not _read_target(obj, request).has_same_bones(target):

@@ -12,7 +12,6 @@ from ...engine.errors import RigError
 from ...engine.motion.clip import Clip
 from ...engine.progress import map_steps
 from ...scene.reading import sampling
-from ...scene.reading.sampling import SampledClip
 from ..character.characters import get_bone_choice
 from ..steps import Steps, run_in_background_steps
 from .source_files import find_file, get_reading
@@ -24,7 +23,7 @@ def sample_steps(
     action: bpy.types.Action,
     stage: str,
     frames: tuple[int, int] | None = None,
-) -> Steps[SampledClip]:
+) -> Steps[sampling.SampledClip]:
     """Sample an action of an armature, or its `frames`, both ends inclusive."""
     steps = sampling.sample_steps(obj, action, bones=get_bone_choice(obj), frames=frames)
     finish = yield from map_steps(steps, lambda _: (stage, 0.0))

@@ -13,7 +13,6 @@ import bpy
 
 from ...engine.control.rollout import Take
 from ...engine.database import database as databases
-from ...engine.database.database import Database
 from ...engine.errors import SettingsError
 from ...engine.performance.settings import BY_DATA
 from ...engine.takes import takes as engine_takes
@@ -40,7 +39,7 @@ class TakeVariant(NamedTuple):
     """A take that was performed once more: the ticks of all its parts, with what, and its name."""
 
     take: Take
-    database: Database
+    database: databases.Database
     name: str
 
 
@@ -96,7 +95,7 @@ def find_database_file(obj: bpy.types.Object) -> Path:
     return path
 
 
-def _suit(part: TakePart, own: Database, other: Database) -> TakePart:
+def _suit(part: TakePart, own: databases.Database, other: databases.Database) -> TakePart:
     """Return a part with the settings that are not of its own data: speeds, and maybe weights."""
     removed = {*BY_DATA, *(("weights",) if own.schema != other.schema else ())}
     performed = filter_settings(part.performance, lambda name, _: name not in removed)
