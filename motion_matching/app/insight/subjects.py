@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import bpy
 
@@ -20,8 +20,8 @@ from ..sources import source_preview
 from ..sources.source_list import (
     check_source,
     find_first_frame,
-    find_source_problem,
     get_active_source,
+    list_usable,
 )
 
 if TYPE_CHECKING:
@@ -77,7 +77,6 @@ def locate(seen: Inspector, obj: bpy.types.Object, scene_frame: int) -> Inspecte
 
 
 def _locate_in_source(seen: Inspector, obj: bpy.types.Object, scene_frame: int) -> InspectedFrame:
-    settings = settings_of(obj)
     database = seen.database
     source = get_active_source(obj)
     if source is None:
@@ -89,25 +88,22 @@ def _locate_in_source(seen: Inspector, obj: bpy.types.Object, scene_frame: int) 
     clip = get_clip_name(source)
     shown = source_preview.find_shown_frame(source, scene_frame)
     number = max(shown - find_first_frame(obj, source), 0)
-    index = _find_namesake_index(seen, settings, clip)
+    index = _find_namesake_index(seen, obj, clip)
     frame = frame_names.find_frame(database, f"{clip}:{number}", index)
     x, y, yaw = database.track[frame].tolist()
     return InspectedFrame(frame, (x, y, float(database.poses[frame, 2, 0]), yaw))
 
 
-def _find_namesake_index(seen: Inspector, settings: Any, clip: str) -> int:
+def _find_namesake_index(seen: Inspector, obj: bpy.types.Object, clip: str) -> int:
     """Return the index of the chosen source among the database's sources of its name. Raises
     SettingsError if the list has another number of them.
     """
+    settings = settings_of(obj)
     state = clip, runtime.statuses.change_count, bpy.data.actions.keys()
     # stored, as every frame would go through all sources, and see whether their files are there
     if seen.namesakes[0] != state or settings.source_index not in seen.namesakes[1]:
-        indices = [
-            index
-            for index, source in enumerate(settings.sources)
-            if source.enabled and get_clip_name(source) == clip and not find_source_problem(source)
-        ]
-        seen.namesakes = state, tuple(indices)
+        alike = [source.name for source in list_usable(obj) if get_clip_name(source) == clip]
+        seen.namesakes = state, tuple(map(settings.sources.find, alike))
     namesakes = seen.namesakes[1]
     originals = [each for each in seen.database.ranges if not each.mirrored and not each.is_copy]
     count = sum(origin.clip == clip for origin in originals)

@@ -6,7 +6,7 @@ become motion of the character's own skeleton when its database is built.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Literal, NamedTuple
 
@@ -23,7 +23,7 @@ from ..character.characters import get_armature, get_bone_choice
 from ..property_access import settings_of
 from ..retarget import retargeting
 from ..runtime import runtime
-from ..sources.source_list import find_source_problem, get_source
+from ..sources.source_list import get_source, list_usable
 from ..sources.source_motion import read_steps
 from ..steps import Steps, run_in_background_steps
 from . import bone_table, source_skeletons
@@ -47,7 +47,7 @@ AUTOMATIC, NO_BONE = "<automatic>", "<none>"  # choices beside the names of bone
 
 def find_character(obj: bpy.types.Object) -> Character | None:
     """Return what sources become motion of; None if they all have the armature's skeleton."""
-    usable = list(_iterate_usable(obj))
+    usable = list_usable(obj)
     expected = _find_shared_bones(obj, usable)
     if all(_is_same(obj, source, expected) for source in usable):
         return None
@@ -159,13 +159,6 @@ def get_source_group(obj: bpy.types.Object, source: Any) -> Any:
     return groups[signature]
 
 
-def _iterate_usable(obj: bpy.types.Object) -> Iterator[Any]:
-    """Yield the sources that are on and have something to read."""
-    for source in settings_of(obj).sources:
-        if source.enabled and not find_source_problem(source):
-            yield source
-
-
 def _is_same(obj: bpy.types.Object, source: Any, expected: frozenset[tuple[str, str]]) -> bool:
     """Return whether a source needs no mapping, which also holds for one that is left out."""
     try:
@@ -257,8 +250,7 @@ def find_states_steps(uid: int) -> Steps[Mapping[str, SourceState]]:
     """Return how each source that is on is used, by its name."""
     obj, states = get_armature(uid), {}
     character = find_character(obj)
-    names = [source.name for source in _iterate_usable(obj)]
-    for name in names:
+    for name in [source.name for source in list_usable(obj)]:
         index = settings_of(get_armature(uid)).sources.find(name)
         if index < 0:
             continue

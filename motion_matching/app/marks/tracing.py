@@ -46,11 +46,8 @@ def trace(track: np.ndarray, fps: float) -> list[Traced]:
     """Return where to put marks on a track (T, 3): at stops, at sharp turns, and between these."""
     speed = _measure_speed(track, fps)
     last = len(track) - 1
-    stops = [
-        run
-        for run in find_runs(speed < AT_REST.settled_speed).tolist()
-        if run[1] - run[0] >= _STOP * fps
-    ]
+    slow = find_runs(speed < AT_REST.settled_speed).tolist()
+    stops = [run for run in slow if run[1] - run[0] >= _STOP * fps]
     found = [Traced(0)]
     found += [Traced(a, (min(b, last) - a) / fps) for a, b in stops if b > 1 and a > 0]
     if stops and stops[0][0] == 0:

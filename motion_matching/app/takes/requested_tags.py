@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import groupby
 from typing import Any, NamedTuple
 
 import bpy
+import numpy as np
 
 from ...engine.errors import MotionMatchingError
+from ...engine.maths.along_time import find_runs
 from ...scene.blender.animation.actions import get_scene_fps
 from ...scene.blender.handle import Handle
 from ...scene.writing import recording
@@ -64,11 +65,7 @@ def _find_ranges(part: TakePart) -> Iterator[RequestedTag]:
     step = get_scene_fps(bpy.context.scene) / part.performance.fps
     asked = [intent.tags | ({intent.jump_to} if intent.jump_to else set()) for intent in intents]
     for name in sorted(set().union(*asked)):
-        tick = 0
-        for is_asked, run in groupby(name in tags for tags in asked):
-            count = len(list(run))
-            if is_asked:
-                first = round(part.frame + tick * step)
-                last = round(part.frame + (tick + count) * step) - 1
-                yield RequestedTag(name, first, max(first, last))
-            tick += count
+        for start, stop in find_runs(np.array([name in tags for tags in asked])).tolist():
+            first = round(part.frame + start * step)
+            last = round(part.frame + stop * step) - 1
+            yield RequestedTag(name, first, max(first, last))
