@@ -20,7 +20,7 @@ from ...scene.blender.handle import fit_name
 from ...scene.direct import empties, timeline
 from .. import callbacks
 from ..character.characters import get_placement
-from ..property_access import read_names, settings_of
+from ..property_access import get_active, read_names, settings_of
 from ..settings import read_ground
 
 if TYPE_CHECKING:
@@ -70,11 +70,9 @@ def list_leading(obj: bpy.types.Object) -> list[bpy.types.Object]:
 def get_active_mark(obj: bpy.types.Object) -> bpy.types.Object | None:
     """Return the mark that is chosen in the list of an armature, or None."""
     director = settings_of(obj).director
-    found = director.marks.objects if director.marks else ()
-    if not 0 <= director.mark_index < len(found):
-        return None
-    chosen: bpy.types.Object = found[director.mark_index]
-    return chosen if is_mark_of(chosen, obj) else None
+    found: Any = director.marks.objects if director.marks else ()
+    chosen = get_active(found, director.mark_index)
+    return chosen if chosen and is_mark_of(chosen, obj) else None
 
 
 def get_frame(empty: bpy.types.Object) -> int:
