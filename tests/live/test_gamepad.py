@@ -13,7 +13,7 @@ import pytest
 
 from motion_matching.engine.control.performer import Placement
 from motion_matching.live.inputs.base import Situation
-from motion_matching.live.inputs.devices.gamepad import Gamepad, PadSettings, apply_response
+from motion_matching.live.inputs.devices.gamepad import Gamepad, apply_response
 from motion_matching.live.inputs.devices.keyboard import Keyboard
 from motion_matching.live.inputs.devices.steering import SteeringInput
 from tests.conftest import CHECKOUT
@@ -122,7 +122,7 @@ def test_each_button_press_acts_once(steering):
 
 
 def test_buttons_can_be_held_and_rebound():
-    steering = SteeringInput(others=[Gamepad(PadSettings(buttons={"run": "a"}, hold=("run",)))])
+    steering = SteeringInput(others=[Gamepad({"run": "a"}, hold=("run",))])
     with VirtualPad() as pad:
         steering.open()
         gaits = []

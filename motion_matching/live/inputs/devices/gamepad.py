@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from .devices import Controls, Device, Vector
@@ -40,30 +39,22 @@ def apply_response(x: float, y: float, dead_zone: float, curve: float) -> Vector
     return far * x / length, far * y / length
 
 
-@dataclass(frozen=True)
-class PadSettings:
-    """The response of a pad. A `curve` above 1 gives finer control of slow movement.
-
-    The `dead_zone` is below 0.9. `buttons` are SDL's names by action; `hold` is that of `Device`.
-    """
-
-    dead_zone: float = 0.15
-    curve: float = 1.5
-    buttons: Mapping[str, str] = field(default_factory=dict)
-    hold: tuple[str, ...] = ()
-
-
 class Gamepad(Device):
     """The controls of the connected gamepads; neutral if there is no pad or no library.
 
-    Messages report a pad that was connected or disconnected, or why none can be.
+    `buttons` are SDL's names by action. `response` is the dead zone of sticks, below 0.9, and their
+    curve: above 1 it gives finer control of slow movement. Messages report a pad that was connected
+    or disconnected, or why none can be.
     """
 
     label = "Gamepad"
 
-    def __init__(self, settings: PadSettings | None = None) -> None:
-        self._settings = settings or PadSettings()
-        super().__init__(self._settings.hold)
+    def __init__(
+        self, buttons: Mapping[str, str] | None = None, hold: Collection[str] = ()
+    ) -> None:
+        super().__init__(hold)
+        self.response = 0.15, 1.5
+        self._buttons = {**BUTTONS, **(buttons or {})}
         self._sdl: Any = None
         self._pads: dict[int, Any] = {}  # by SDL's instance
         self._steering: int | None = None
@@ -84,7 +75,7 @@ class Gamepad(Device):
                 "No gamepad: the SDL2 library is not installed. The keyboard steers."
             )
             return
-        for action, button in {**BUTTONS, **self._settings.buttons}.items():
+        for action, button in self._buttons.items():
             self._codes[action] = sdl2.SDL_GameControllerGetButtonFromString(button.encode())
         for hint, value in _HINTS.items():
             sdl2.SDL_SetHint(hint, value)
@@ -160,8 +151,7 @@ class Gamepad(Device):
         """Return both sticks (right, down) after the response curve."""
         pad, read = self._pads[instance], self._sdl.SDL_GameControllerGetAxis
         x, y, face_x, face_y = (max(read(pad, axis) / _FULL, -1.0) for axis in range(4))
-        response = self._settings.dead_zone, self._settings.curve
-        return apply_response(x, y, *response), apply_response(face_x, face_y, *response)
+        return apply_response(x, y, *self.response), apply_response(face_x, face_y, *self.response)
 
     def _read_buttons(self, pad: Any) -> None:
         for action, code in self._codes.items():
