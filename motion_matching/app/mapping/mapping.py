@@ -170,10 +170,7 @@ def _is_same(obj: bpy.types.Object, source: Any, expected: frozenset[tuple[str, 
 def _find_shared_bones(obj: bpy.types.Object, sources: Sequence[Any]) -> frozenset[tuple[str, str]]:
     """Return the hierarchy that sources have to share: the armature's, or the first file's."""
     if any(source.kind == "ACTION" for source in sources):
-        try:
-            return source_skeletons.read_own_skeleton(obj).get_hierarchy()
-        except RigError:  # which the panel Character reports
-            return frozenset()
+        return source_skeletons.read_own_hierarchy(obj)
     for source in sources:
         with suppress(MotionMatchingError):
             return source_skeletons.read_file_skeleton(source).get_hierarchy()

@@ -20,6 +20,7 @@ from ...scene.rig.armature import (
     read_skeleton,
     to_blender_names,
 )
+from ...scene.rig.bone_choice import choose_bones
 from ...scene.rig.fitting import ArmatureState, find_misfit
 from ..character.characters import get_bone_choice, get_roles
 from ..property_access import armature_of, settings_of
@@ -49,6 +50,19 @@ def read_source_skeleton(obj: bpy.types.Object, source: Any) -> Skeleton:
 def read_own_skeleton(obj: bpy.types.Object) -> Skeleton:
     """Read the skeleton of a character. Raises RigError as `read_skeleton` does."""
     return read_skeleton(obj, get_bone_choice(obj))
+
+
+def read_own_hierarchy(obj: bpy.types.Object) -> frozenset[tuple[str, str]]:
+    """Return the bones that actions are read with, as `get_hierarchy` does; none if it has none.
+
+    Nothing is evaluated, which Blender would report as a change.
+    """
+    try:
+        names, parents = choose_bones(obj, get_bone_choice(obj))
+    except RigError:  # which the panel Character reports
+        return frozenset()
+    above = (names[parent] if parent >= 0 else "" for parent in parents.tolist())
+    return frozenset(zip(names, above, strict=True))
 
 
 def find_difference(obj: bpy.types.Object, source: Any) -> tuple[str, str]:
