@@ -5,7 +5,7 @@ loads nothing, so that everything may import it.
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -42,7 +42,7 @@ class Statuses:
 
     by_uid: dict[int, Status] = field(default_factory=dict)
     by_key: dict[str, Status] = field(default_factory=dict)
-    editions: dict[str, int] = field(default_factory=dict)  # by key, how often it was built
+    editions: Counter[str] = field(default_factory=Counter)  # by key, how often it was built
     stale: set[int] = field(default_factory=set)
     watched: set[int] = field(default_factory=set)  # what the databases of known status are made of
     refresh: tuple[int, Steps[Status]] | None = None  # that goes on

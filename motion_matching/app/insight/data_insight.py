@@ -85,7 +85,7 @@ def measure_steps(obj: bpy.types.Object) -> Steps[CoverageReport]:
     rise = _find_rise(obj)
 
     def measure(report: ReportProgress) -> CoverageReport:
-        subject = key, status.get_edition(key), reference
+        subject = key, runtime.statuses.editions[key], reference
         collected = _collect_tracks(tracks, report)
         compared = inspection.inspect_tracks(database, settings, collected, rise)
         return _report_coverage(database, compared, subject)
@@ -158,7 +158,7 @@ def map_database_steps(uid: int, key: str, database: Database) -> Steps[MappedPo
     """Map the poses of a database, and the states of its field if they are shown, unless done."""
     obj = get_armature(uid)
     metric = get_field_metric(obj) if settings_of(obj).insight.map == "field" else ""
-    data, known = (key, status.get_edition(key)), runtime.pose_maps
+    data, known = (key, runtime.statuses.editions[key]), runtime.pose_maps
     done = known.get(uid)
     if done and done[:2] != data:
         done = None
@@ -216,7 +216,7 @@ def explain_staleness(
         return ""
     if current.key != result.key:
         return "The database has changed since"
-    if status.get_edition(current.key) != result.edition:
+    if runtime.statuses.editions[current.key] != result.edition:
         return "The database was built again since"
     if not isinstance(result, CoverageReport):
         return ""

@@ -30,7 +30,6 @@ from ...scene.reading.moving_pose import PoseReader
 from .. import callbacks
 from ..character.characters import get_armature, get_root_target
 from ..controller.training import ChosenMethod
-from ..database import status
 from ..database.build import load_with_settings_steps
 from ..database.frame_numbers import find_first_frames
 from ..property_access import settings_of
@@ -99,7 +98,7 @@ def inspect_steps(obj: bpy.types.Object) -> Steps[Inspector]:
     obj = get_armature(uid)
     subject, action = find_subject(obj)
     armature, firsts = Handle.from_block(obj, "objects"), find_first_frames(obj, database)
-    edition = status.get_edition(key)
+    edition = runtime.statuses.editions[key]
     inspector = Inspector(armature, key, edition, database, firsts, method, subject)
     if subject == "take" and action is not None:
         inspector.take = Handle.from_block(action, "actions")
