@@ -59,8 +59,8 @@ def remove_handlers(handlers: Handlers) -> None:
             listed.remove(handler)
 
 
-def redraw(kind: str = "UI", editor: str = "VIEW_3D") -> None:
-    """Redraw a kind of region in all 3D views, or in all editors of another type.
+def redraw(*kinds: str, editor: str = "VIEW_3D") -> None:
+    """Redraw some kinds of regions in all 3D views, or in all editors of another type.
 
     The sidebars, which are the default, cost much less than the views ("WINDOW").
     """
@@ -68,5 +68,5 @@ def redraw(kind: str = "UI", editor: str = "VIEW_3D") -> None:
         for area in window.screen.areas:
             if area.type == editor:
                 for region in area.regions:
-                    if region.type == kind:
+                    if region.type in (kinds or ("UI",)):
                         region.tag_redraw()

@@ -13,7 +13,7 @@ from typing import Any
 
 import bpy
 
-from .marks.updating import update_pin
+from .marks.outcomes import update_pin
 from .property_access import settings_of
 
 _ROUNDING = 1e-6  # by which a number in 32 bits may be beyond a limit, as a part of it

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import bpy
 
 from ..engine.errors import SettingsError
+from ..engine.files import json_files
 from ..engine.names import to_readable
 
 if TYPE_CHECKING:
     from bpy.types import bpy_prop_collection_idprop as Items  # noqa: N812  # a class
-if TYPE_CHECKING:
+
     from ..ui.properties import MotionMatchingSettings
 
 Item = TypeVar("Item")
@@ -33,8 +34,7 @@ def add(items: Items[Item], name: str) -> Item:
         free = f"{name}.{number:03d}"
     item = named.add()
     item.name = free
-    new: Item = item
-    return new
+    return item
 
 
 def remove(items: Items[Any], index: int, what: str) -> None:
@@ -44,6 +44,15 @@ def remove(items: Items[Any], index: int, what: str) -> None:
     except TypeError:
         text = f"{what} comes from a linked file, and can be removed only there."
         raise SettingsError(text) from None
+
+
+def read_names(text: str) -> list[str] | None:
+    """Return the names of a list that is stored as JSON; None if others edited the text."""
+    try:
+        names = json_files.expect_list(json_files.parse(text or "[]", "names"), "the text")
+        return [json_files.expect_text(name, "a name") for name in names]
+    except (SettingsError, json_files.EntryError):
+        return None
 
 
 def clamp_index(items: Items[Any], index: int) -> int:
@@ -88,6 +97,13 @@ def get_active(items: Items[Item], index: int) -> Item | None:
     return items[index] if 0 <= index < len(items) else None
 
 
+def get_active_take(obj: bpy.types.Object) -> bpy.types.Action | None:
+    """Return the action of the take that is active in the list of an armature, or None."""
+    settings = settings_of(obj)
+    take = get_active(settings.takes, settings.take_index)
+    return take.action if take else None
+
+
 def has_active(items: Items[Item], index: int) -> bool:
     """Return whether a list has an active item, without Blender going through those before it."""
     return 0 <= index < len(items)
@@ -109,15 +125,13 @@ def _differs(value: Any, description: Any) -> bool:
 def settings_of(obj: bpy.types.Object | bpy.types.ID) -> MotionMatchingSettings:
     """Return the settings of a character, given its armature object."""
     owner: Any = obj
-    settings: MotionMatchingSettings = owner.motion_matching
-    return settings
+    return owner.motion_matching
 
 
 def armature_of(obj: bpy.types.Object) -> bpy.types.Armature:
     """Return the armature of an armature object."""
     armature: Any = obj.data
-    result: bpy.types.Armature = armature
-    return result
+    return armature
 
 
 def to_plain_value(value: Any) -> Any:

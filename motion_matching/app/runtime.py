@@ -5,7 +5,7 @@ loads nothing, so that everything may import it.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import bpy
 
     from ..engine.control.performer import Frame, Placement
-    from ..scene.library.library import ActionDigests, FileDigests, Library
+    from ..scene.library.library import ActionDigests, Library
     from ..scene.rig.problems import RigState
     from .database.status import Status
     from .direct.previewing import MarkPreview
@@ -42,7 +42,7 @@ class Statuses:
 
     by_uid: dict[int, Status] = field(default_factory=dict)
     by_key: dict[str, Status] = field(default_factory=dict)
-    editions: dict[str, int] = field(default_factory=dict)  # by key, how often it was built
+    editions: Counter[str] = field(default_factory=Counter)  # by key, how often it was built
     stale: set[int] = field(default_factory=set)
     watched: set[int] = field(default_factory=set)  # what the databases of known status are made of
     refresh: tuple[int, Steps[Status]] | None = None  # that goes on
@@ -75,7 +75,6 @@ class Runtime:
     is_cancelled: bool = False  # whether that work is to end
     stop_message: str = ""  # what is left of the training that was stopped last
     library: Library | None = None
-    file_digests: FileDigests | None = None  # of files that sources read
     action_digests: ActionDigests | None = None  # of actions that are sources
     statuses: Statuses = field(default_factory=Statuses)
     inspector: Inspector | None = None
@@ -95,6 +94,8 @@ class Runtime:
     scheduled: set[Callable[[], Any]] = field(default_factory=set)  # what timers call
     window_timers: list[bpy.types.Timer] = field(default_factory=list)  # Blender does not list them
     caches: dict[type, Any] = field(default_factory=dict)
+    # what is found out once, by what it is and what it depends on
+    known: defaultdict[str, dict[Any, Any]] = field(default_factory=lambda: defaultdict(dict))
     listeners: dict[str, list[Callable[..., Any]]] = field(default_factory=dict)
     registered: ExitStack = field(default_factory=ExitStack)  # takes back what is registered
 
@@ -102,8 +103,7 @@ class Runtime:
         """Return the one object of a class that caches what drawing makes."""
         if kind not in self.caches:
             self.caches[kind] = kind()
-        cache: Cache = self.caches[kind]
-        return cache
+        return self.caches[kind]
 
     def subscribe(self, kind: Kind | Literal["tick"], listener: Callable[..., Any]) -> None:
         """Have a listener called after every change of a kind, or every tick."""

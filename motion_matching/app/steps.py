@@ -96,8 +96,7 @@ def run_in_background_steps(call: Callable[[ReportProgress], Result], stage: str
         is_cancelled.set()
     if "error" in outcome:
         raise outcome["error"]
-    result: Result = outcome["result"]
-    return result
+    return outcome["result"]
 
 
 def join_threads() -> None:

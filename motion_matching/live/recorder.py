@@ -9,14 +9,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import bpy
 import numpy as np
 
+from ..engine.control.continuation import Body, carry_on
 from ..engine.control.performer import Performer
 from ..engine.errors import MotionMatchingError, RigError
+from ..engine.ground.ground import is_flat
 from ..engine.performance import performance
 from ..engine.performance.intent import Intent
 from ..engine.performance.performance import Performance
 from ..scene.blender.handle import Handle
+from ..scene.reading.moving_pose import PoseReader
 from ..scene.staging.marker_writer import MarkerWriter
 from ..scene.writing.channel_writer import ChannelWriter
 from ..scene.writing.recording import (
@@ -28,11 +32,11 @@ from ..scene.writing.recording import (
 )
 from .inputs.base import Start
 from .recovery import Origin, RecoveryFile
-from .rest import RestPlan
 
 SEGMENT = 5.0  # seconds of keys in the growing action
 _FLUSHES = 4  # per second, of every curve
 _PARTS = 4  # of the curves; each flush writes one
+_LEAST_REST = 0.5  # ticks of a take after a recording from which on there is a rest
 
 
 class History:
@@ -59,6 +63,13 @@ class History:
         part = [(tick - start, change) for tick, change in self.changes if start <= tick < stop]
         intents = tuple(self.intents[start:stop])
         return replace(self._beginning, name=name, intents=intents, changes=tuple(part))
+
+
+class RestPlan(NamedTuple):
+    """Plan for the rest of a take: `reader` reads it; see `carry_on` for `lead_back`."""
+
+    reader: PoseReader
+    lead_back: float = 0.0
 
 
 class RecordingPlan(NamedTuple):
@@ -186,13 +197,36 @@ class Recorder:
         return Handle.from_block(action, "actions")
 
     def _carry_rest(self, frame: float) -> RestTicks | None:
-        """Return how the take goes on after the recording, whose last key is at a frame."""
-        plan = self._plan.rest
-        if plan is None or self._base is None or isinstance(self._writer, MarkerWriter):
+        """Return how the take goes on after a recording whose last key is at a frame, if it does.
+
+        It is carried from the last two poses of the recording.
+        """
+        plan, writer, performer = self._plan.rest, self._writer, self._performer
+        if plan is None or self._base is None or isinstance(writer, MarkerWriter):
             return None
-        last = np.stack([self._last[0], self._last[-1]])
-        channels, step = self._previous_channels, self._plan.frame_step
-        return plan.carry(self._writer, self._performer, self._base, last, channels, frame, step)
+        action: bpy.types.Action = self._base.find()
+        obj, step = writer.armature.find(), self._plan.frame_step
+        left = (action.frame_range[1] - frame) / step
+        if obj is None or left < _LEAST_REST:
+            return None
+        frames = frame + step * np.arange(-1, max(int(left + 1e-6), 1) + 1)
+        rest = plan.reader.show(plan.reader.read(obj, frames.tolist(), action))
+        method, travels = performer.method, writer.travels
+        is_level = travels and is_flat(performer.ground)
+        carried = carry_on(
+            plan.reader.show(np.stack([self._last[0], self._last[-1]])),
+            rest,
+            Body(method.skeleton, method.acceleration_limits, method.legs, method.fps),
+            performer.settings,
+            contacts=plan.reader.find_contacts(rest) if is_level else None,
+            lead_back=plan.lead_back,
+            moves=travels,
+        )
+        rows, channels = [], self._previous_channels
+        for pose in carried.poses:
+            channels = writer.compute_channels(pose, channels)
+            rows.append(channels.astype(np.float32))
+        return RestTicks(np.stack(rows), writer.find_carrier_moves(carried.move), plan.lead_back)
 
     def leave(self) -> Path | None:
         """End without a take; return the path of its recovery file, if there is one."""
@@ -217,7 +251,6 @@ class Recorder:
         return RecordedTicks(name, writer.tracks, writer.scaled, frames, *played)
 
     def _save_recovery(self) -> None:
-        """Append the ticks since the last save to the recovery file."""
         if self.recovery and self.count > self._saved:
             ticks = self._lead_in + self._saved, self._lead_in + self.count
             performed = self._history.build_performance(self._plan.name, *ticks)

@@ -34,7 +34,6 @@ from ..engine.files.json_files import (
 )
 from ..engine.names import to_readable
 from ..engine.performance import performance
-from ..engine.performance.performance import Performance
 from ..scene.blender.animation.actions import MAX_FRAME
 from ..scene.blender.animation.curves import is_custom_property
 from ..scene.blender.transforms.transforms import REST
@@ -77,12 +76,12 @@ class RecoveryFile:
         origin: Origin,
         ticks: RecordedTicks,
         frame_step: float,
-        lead_in: Performance,
+        lead_in: performance.Performance,
     ) -> None:
         """Make a new file in the folder; `lead_in` is the performance before the ticks to come."""
         now = f"{time.strftime('%Y-%m-%d %H-%M-%S')} {time.time_ns() % 10**6:06d}"
         self.path = folder / f"{now}{SUFFIX}"
-        self._lead_in: Performance | None = lead_in
+        self._lead_in: performance.Performance | None = lead_in
         header = {
             "format": _FORMAT,
             **origin._asdict(),
@@ -106,7 +105,7 @@ class RecoveryFile:
         except OSError as cause:
             raise self._make_error(cause) from cause
 
-    def append(self, rows: np.ndarray, recorded: Performance) -> None:
+    def append(self, rows: np.ndarray, recorded: performance.Performance) -> None:
         """Append ticks (T, C) and their performance; the first time, with that of the lead-in."""
         if self._lead_in is not None:
             first, self._lead_in = self._lead_in, None
@@ -251,7 +250,6 @@ def read(path: Path) -> RecoveredTake:
 
 
 def _read_frames(header: Mapping[str, Any], count: int) -> np.ndarray:
-    """Return the frames (T,) of all ticks."""
     first = expect_number(header.get("frame"), "'frame'", -MAX_FRAME, MAX_FRAME)
     step = expect_number(header.get("frame_step"), "'frame_step'", 1e-3, 1e3)
     return first + step * np.arange(count)

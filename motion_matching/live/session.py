@@ -249,7 +249,6 @@ class Session(Stepper):
         return tuple(messages)
 
     def _interpolate_pose(self) -> np.ndarray:
-        """Return the pose of this instant."""
         fraction = 1.0 if self._follows_timeline else self._clock.fraction
         pose = interpolate_poses(self._before.pose, self._frame.pose, fraction)
         if self.spot is not None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -231,10 +230,10 @@ def create_devices() -> tuple[
     keyboard = live.inputs.devices.keyboard.Keyboard(_read_keys(), hold)
     if settings and not settings.use_gamepad:
         return keyboard, ()
-    pad = live.inputs.devices.gamepad.PadSettings(buttons=_read_buttons(), hold=hold)
+    gamepad = live.inputs.devices.gamepad.Gamepad(_read_buttons(), hold)
     if settings:
-        pad = replace(pad, dead_zone=settings.dead_zone, curve=settings.curve)
-    return keyboard, (live.inputs.devices.gamepad.Gamepad(pad),)
+        gamepad.response = settings.dead_zone, settings.curve
+    return keyboard, (gamepad,)
 
 
 def find_problem() -> str:

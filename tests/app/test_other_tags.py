@@ -156,12 +156,12 @@ def test_a_new_build_is_seen_under_all_tags(tmp_path):
     source.tags = "calm"
     load(obj)
     ops.map_poses()
-    edition = status.get_edition(compute_key(obj))
+    edition = runtime.statuses.editions[compute_key(obj)]
     source.tags = ""
     ops.build()
     source.tags = "calm"
     assert status.refresh(obj).kind == "fresh"
-    assert status.get_edition(compute_key(obj)) == edition + 1
+    assert runtime.statuses.editions[compute_key(obj)] == edition + 1
     assert get_library().find_base(plain) == plain
 
 

@@ -784,7 +784,7 @@ def odd():
     yield from wait_for_work()
     call(bpy.ops.motion_matching.unfold_warnings)
     preview = alive().source_preview
-    x, y, _ = preview.interpolate(middle)[preview.body.hips]
+    x, y, _ = preview.body.interpolate(middle - preview.first)[preview.body.hips]
     bpy.context.object.hide_set(True)
     look_from(5.0, (x, y, 0.9), 1.2, 0.6)
     yield from save_view()

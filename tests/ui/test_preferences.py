@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from motion_matching.app.live import host, performing
-from motion_matching.app.live.tick_rate import TickRate
+from motion_matching.app.live.alerts import TickRate
 from motion_matching.app.preferences import apply_layer_defaults
 from motion_matching.app.runtime import runtime
 from motion_matching.engine.blending.transition_cost import measure_prices

@@ -30,10 +30,6 @@ from .characters import get_bone_choice
 LEAST_RATE = 24.0  # Hz at which a rig shows motion smoothly
 
 
-class _Rigs(dict[tuple[Any, ...], ControlRig | None]):
-    """The controls of armatures, by what these depend on."""
-
-
 def find_rig(obj: bpy.types.Object) -> ControlRig | None:
     """Return the controls of an armature; None if keys on its bones move it.
 
@@ -42,7 +38,8 @@ def find_rig(obj: bpy.types.Object) -> ControlRig | None:
     """
     if get_bone_choice(obj) == "all":
         return None
-    known, key = runtime.get_cache(_Rigs), _make_key(obj)
+    known: dict[Any, ControlRig | None] = runtime.known["control rigs"]
+    key = _make_key(obj)
     if key not in known:
         known[key] = find_control_rig(obj)
         refresh(obj)
@@ -57,21 +54,17 @@ class ControlState(NamedTuple):
     stretching: tuple[str, ...]
 
 
-class _Shown(dict[int, ControlState]):
-    """The states of rigs that the panel shows, by the session_uid of their armature."""
-
-
 def get_state(obj: bpy.types.Object) -> ControlState | None:
     """Return the last known state of an armature's controls; None if it has no known ones."""
-    return runtime.get_cache(_Shown).get(obj.session_uid)
+    return runtime.known["control states"].get(obj.session_uid)
 
 
 def refresh(obj: bpy.types.Object) -> None:
     """Find the state of an armature's controls for the panel, from presets or by trying."""
-    shown = runtime.get_cache(_Shown)
+    shown = runtime.known["control states"]
     shown.pop(obj.session_uid, None)
     try:
-        known = runtime.get_cache(_Rigs).get(_make_key(obj)) or match_control_rig(obj)
+        known = runtime.known["control rigs"].get(_make_key(obj)) or match_control_rig(obj)
     except RigError:  # which the bake says
         return
     if known and get_bone_choice(obj) != "all":

@@ -12,14 +12,17 @@ from ...engine.building import build as engine_build
 from ...engine.bvh import bvh
 from ...engine.database.database import Database
 from ...engine.errors import MotionMatchingError, RigChangedError, SettingsError
-from ...engine.progress import ReportProgress, map_steps, run_to_end
+from ...engine.performance.settings import PerformerSettings
+from ...engine.progress import ReportProgress, run_to_end
 from ...engine.sources.sources import Source
 from ...scene.blender.evaluation import evaluation
+from ...scene.library.library import FileDigests
 from ...scene.reading import hand_path, sampling
 from ...scene.reading.sampling import SampledClip
 from ..character.characters import get_armature, get_axes, get_bone_choice
 from ..property_access import settings_of
-from ..settings import get_build_settings
+from ..runtime import runtime
+from ..settings import get_build_settings, get_performer_settings
 from ..sources import source_grounds
 from ..sources.source_check import match_notes
 from ..sources.source_files import find_file, get_reading
@@ -30,11 +33,12 @@ from ..sources.source_list import (
     get_label,
     get_source,
 )
+from ..sources.source_motion import sample_steps
 from ..steps import Steps, run_in_background_steps, scale_progress_steps
 from ..strip.warnings import SourceProblem, notes_to_text
 from . import status
 from .content import Content, content_steps
-from .library import get_file_digests, get_library
+from .library import get_library
 from .stored_databases import content_to_find_steps, find_database, find_idle_tags
 
 
@@ -58,7 +62,9 @@ def load_or_build_steps(
         _store_content(obj, content)
         status.set_built(obj, content, known)
         return known
-    notes = _list_problems(obj)
+    enabled = (source for source in settings_of(obj).sources if source.enabled)
+    found = ((source, diagnose(source)[0]) for source in enabled)
+    notes = [SourceProblem(source.name, get_label(source), kind) for source, kind in found if kind]
     built, build_report = yield from _build_steps(uid, content, notes)
 
     def save(report: ReportProgress) -> Database:
@@ -79,11 +85,14 @@ def load_or_build_steps(
     return database
 
 
-def _list_problems(obj: bpy.types.Object) -> list[SourceProblem]:
-    """Return what is wrong with sources that are switched on, as far as their settings tell."""
-    enabled = [source for source in settings_of(obj).sources if source.enabled]
-    found = ((source, diagnose(source)[0]) for source in enabled)
-    return [SourceProblem(source.name, get_label(source), kind) for source, kind in found if kind]
+def load_with_settings_steps(
+    obj: bpy.types.Object,
+) -> Steps[tuple[bpy.types.Object, Database, PerformerSettings]]:
+    """Return an armature with its database as above, and how it responds."""
+    uid = obj.session_uid
+    database = yield from load_or_build_steps(obj)
+    obj = get_armature(uid)
+    return obj, database, get_performer_settings(obj, database)
 
 
 def _build_steps(
@@ -93,7 +102,7 @@ def _build_steps(
     settings = get_build_settings(get_armature(uid))
     read = yield from read_sources_steps(uid, notes, content.source_keys)
     sources = [source for source, _ in read]
-    digests = get_file_digests()
+    digests = runtime.get_cache(FileDigests)
     files = {source.file: digests.compute(source.file) for source in sources if source.file}
     if (yield from content_steps(uid)).key != content.key:
         raise SettingsError("Sources or settings changed during the build; build again.")
@@ -111,7 +120,6 @@ def _build_steps(
 
 
 def _store_content(obj: bpy.types.Object, content: Content) -> None:
-    """Store the content of its database on an armature."""
     settings_of(obj).built_key, settings_of(obj).built_of = content.key, content.to_text()
 
 
@@ -159,12 +167,8 @@ def _sample_steps(uid: int, index: int, stage: str) -> Steps[SampledClip | None]
     obj, source = get_source(uid, index)
     if source.kind != "ACTION":
         return None
-    owner = source.performer or obj
-    steps = sampling.sample_steps(
-        owner, source.action, bones=get_bone_choice(owner), frames=_get_limits(source)
-    )
-    finish = yield from map_steps(steps, lambda _: (stage, 0.0))
-    return (yield from run_in_background_steps(lambda report: finish(), stage))
+    owner, limits = source.performer or obj, _get_limits(source)
+    return (yield from sample_steps(owner, source.action, stage, limits))
 
 
 def _get_limits(source: Any) -> tuple[int, int] | None:

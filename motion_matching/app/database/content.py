@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -19,14 +19,15 @@ from ...scene.library import library
 from ...scene.reading.hand_path import compute_fingerprint
 from ..character.characters import get_armature
 from ..property_access import settings_of, to_plain_value
+from ..runtime import runtime
 from ..settings import get_build_settings
 from ..sources import source_grounds
 from ..sources.source_files import find_file
 from ..sources.source_list import get_enabled_indices, get_source, get_tag_name
 from ..steps import Steps
-from .library import get_action_digests, get_file_digests
+from ..strip.warnings import format_names
+from .library import get_action_digests
 
-_MAX_NAMES = 3
 _OTHER_LABELS = {
     "schema": "Features",
     "fps": "the scene's frame rate",
@@ -86,7 +87,8 @@ def content_steps(uid: int, reads_all: bool = True) -> Steps[Content]:
     if reads_all:
         used = (sources[index].action for index in indices)
         action_digests.forget(action.session_uid for action in used if action)
-    builder = library.DatabaseKeyBuilder(content, motion, get_file_digests(), action_digests)
+    file_digests = runtime.get_cache(library.FileDigests)
+    builder = library.DatabaseKeyBuilder(content, motion, file_digests, action_digests)
     for number, index in enumerate(indices, 1):
         obj, source = get_source(uid, index)  # references from before a yield may be invalid
         names.append(source.name)
@@ -99,7 +101,8 @@ def content_steps(uid: int, reads_all: bool = True) -> Steps[Content]:
     if "ACTION" in kinds:
         obj = get_armature(uid)
         builder.add_rig(obj)
-        for performer in _list_performers(obj, indices):
+        performers = (settings_of(obj).sources[index].performer for index in indices)
+        for performer in dict.fromkeys(one for one in performers if one and one != obj):
             builder.add_rig(performer)
     digests = builder.motion_digests
     keys = {
@@ -108,13 +111,6 @@ def content_steps(uid: int, reads_all: bool = True) -> Steps[Content]:
     }
     named = dict(zip(names, digests, strict=True))
     return Content(builder.key, builder.motion_key, motion, named, builder.rig_digest, keys)
-
-
-def _list_performers(obj: bpy.types.Object, indices: Sequence[int]) -> list[bpy.types.Object]:
-    """Return the other armatures that sources belong to, each once."""
-    sources = settings_of(obj).sources
-    performers = (sources[index].performer for index in indices)
-    return list(dict.fromkeys(one for one in performers if one and one != obj))
 
 
 def _collect_source_settings(
@@ -176,7 +172,7 @@ def describe_changes(obj: bpy.types.Object, before: str, now: str) -> str:
         "new": [quoted[name] for name in new_sources if name not in old_sources],
         "left out": [quoted[name] for name in old_sources if name not in new_sources],
     }
-    listed = [(word, _format_names(names)) for word, names in lists.items() if names]
+    listed = [(word, format_names(names)) for word, names in lists.items() if names]
     if not listed:
         return ""
     (first, names), *others = listed
@@ -197,8 +193,3 @@ def _parse_content(text: str) -> tuple[dict[str, str], dict[str, str]]:
 def _find_differences(old: Mapping[str, str], new: Mapping[str, str]) -> list[str]:
     """Return the names that both have with different values."""
     return [name for name in new if name in old and old[name] != new[name]]
-
-
-def _format_names(names: Sequence[str]) -> str:
-    more = len(names) - _MAX_NAMES
-    return ", ".join(names[:_MAX_NAMES]) + (f" and {more} more" if more > 0 else "")

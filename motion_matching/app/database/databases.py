@@ -7,8 +7,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from ...engine.errors import SettingsError
-from ...engine.files import json_files
 from .. import property_access
 from ..runtime import runtime
 
@@ -42,8 +40,9 @@ def switch_database(settings: Any, context: Any) -> None:
     database = property_access.get_active(settings.databases, settings.database_index)
     if database is None or settings.database_index == settings.database_shown:
         return
-    names = _read_names(database.sources)
+    names = property_access.read_names(database.sources)
     _save_shown(settings)
+    # without names the sources that are on stay on: Blender shows no error of a choice in a list
     for source in settings.sources if names is not None else ():
         if source.enabled != (source.name in names):
             source.enabled = not source.enabled
@@ -52,18 +51,6 @@ def switch_database(settings: Any, context: Any) -> None:
     settings.training.trained_key = database.trained_key
     settings.database_shown = settings.database_index
     runtime.changed("database")
-
-
-def _read_names(text: str) -> set[str] | None:
-    """Return the names in a list of sources; None if the text, edited by others, is no such list.
-
-    The sources that are on then stay on: Blender shows no error of what a choice in a list does.
-    """
-    try:
-        names = json_files.expect_list(json_files.parse(text or "[]", "sources"), "the text")
-        return {json_files.expect_text(name, "a source") for name in names}
-    except (SettingsError, json_files.EntryError):
-        return None
 
 
 def _save_shown(settings: Any) -> None:

@@ -13,9 +13,8 @@ import bpy
 
 from ...engine.database.database import Database, FrameSource
 from ...engine.sources.sources import name_of_file
-from ..property_access import settings_of
 from ..sources.source_files import find_file
-from ..sources.source_list import find_first_frame, find_source_problem
+from ..sources.source_list import find_first_frame, list_usable
 
 
 def get_clip_name(source: Any) -> str:
@@ -31,9 +30,8 @@ def find_first_frames(obj: bpy.types.Object, database: Database) -> tuple[int, .
     Sources with the same clip follow each other as in the list. It is 0 if there is none any more.
     """
     firsts: dict[str, list[int]] = defaultdict(list)  # by clip
-    for source in settings_of(obj).sources:
-        if source.enabled and not find_source_problem(source):
-            firsts[get_clip_name(source)].append(find_first_frame(obj, source))
+    for source in list_usable(obj):
+        firsts[get_clip_name(source)].append(find_first_frame(obj, source))
     keys: dict[str, dict[Any, int]] = defaultdict(dict)  # of sources by clip, in their order
     result = []
     for number, origin in enumerate(database.ranges):

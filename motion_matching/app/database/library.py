@@ -68,13 +68,6 @@ def get_library() -> library.Library:
     return runtime.library
 
 
-def get_file_digests() -> library.FileDigests:
-    """Return the digests of source files, by what they hold."""
-    if runtime.file_digests is None:
-        runtime.file_digests = library.FileDigests()
-    return runtime.file_digests
-
-
 def get_action_digests() -> library.ActionDigests:
     """Return the digests of actions, which Blender's reports of changes keep true."""
     if runtime.action_digests is None:

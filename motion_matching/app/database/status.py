@@ -189,19 +189,14 @@ def cache_database(key: str, database: Database) -> None:
     find_told(database)
     # an earlier one with this key may have held other motion of what constraints follow
     runtime.statuses.by_key[key] = _describe(database, key)
-    runtime.statuses.editions[key] = get_edition(key) + 1
+    runtime.statuses.editions[key] += 1
 
 
 def forget_tagged(keys: Sequence[str]) -> None:
     """Databases with these keys are made anew, from another one than before."""
     for key in keys:
         runtime.statuses.by_key.pop(key, None)
-        runtime.statuses.editions[key] = get_edition(key) + 1
-
-
-def get_edition(key: str) -> int:
-    """Return how often a database was built with a key."""
-    return runtime.statuses.editions.get(key, 0)
+        runtime.statuses.editions[key] += 1
 
 
 def _get_database_status(obj: bpy.types.Object, content: Content, database: Database) -> Status:
@@ -277,8 +272,7 @@ def _refresh_stale() -> float | None:
             statuses.by_uid.pop(uid, None)
             statuses.stale.discard(uid)
         statuses.refresh = None
-    callbacks.redraw()
-    callbacks.redraw("WINDOW")  # the views draw what is known of the training for it
+    callbacks.redraw("WINDOW", "UI")  # the views draw what is known of the training for it
     return None
 
 

@@ -5,6 +5,6 @@ from typing import TYPE_CHECKING
 from ...engine.lazy import load_on_use
 
 if TYPE_CHECKING:
-    from . import flipping, following, jumps, previewing, solving
+    from . import flipping, jumps, previewing, solving
 else:
     __getattr__ = load_on_use(__name__)

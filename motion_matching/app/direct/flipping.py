@@ -7,7 +7,7 @@ import bpy
 from ...scene.blender.animation.actions import assign
 from ...scene.direct import own_track, stored_shots
 from .. import callbacks
-from ..property_access import get_active, settings_of
+from ..property_access import get_active_take, settings_of
 
 
 def list_directed(obj: bpy.types.Object) -> list[bpy.types.Action]:
@@ -18,9 +18,8 @@ def list_directed(obj: bpy.types.Object) -> list[bpy.types.Action]:
 
 def find_next(obj: bpy.types.Object, step: int) -> bpy.types.Action | None:
     """Return the directed take at an offset from the active one, wrapping around at the end."""
-    settings, directed = settings_of(obj), list_directed(obj)
-    active = get_active(settings.takes, settings.take_index)
-    action = active.action if active else None
+    directed = list_directed(obj)
+    action = get_active_take(obj)
     if not directed:
         return None
     if action not in directed:

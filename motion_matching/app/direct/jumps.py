@@ -12,7 +12,7 @@ from ...engine.direct.shot.shot import ForbiddenJump, KeptJump, Piece, Shot
 from ...engine.errors import SettingsError
 from ...scene.blender.animation.actions import get_scene_fps
 from ...scene.direct import stored_shots
-from ..property_access import get_active, settings_of
+from ..property_access import get_active_take
 
 _SAME = 1e-3  # seconds by which the reported time of a kept jump may differ
 _AROUND = 2.5  # seconds before and after a forbidden jump that are solved anew
@@ -57,28 +57,21 @@ def list_jumps(action: bpy.types.Action | None) -> list[TakeJump]:
     rate, kept = get_scene_fps(bpy.context.scene), stored_shots.read_kept(action)
     return [
         TakeJump(
-            round(frame + each.second * rate),
-            each.second,
-            each.source,
-            each.target,
-            each.price,
-            any(_is_same(jump, each.second, each.source, each.target) for jump in kept),
-            each.runner_up,
+            **each._asdict(),
+            frame=round(frame + each.second * rate),
+            is_pinned=any(_is_same(jump, each) for jump in kept),
         )
         for each in told
     ]
 
 
-def _is_same(kept: KeptJump, second: float, source: str, target: str) -> bool:
-    """Return whether a jump of a take is one that is kept."""
-    is_then = abs(kept.time - second) < _SAME
-    return is_then and (kept.source, kept.target) == (source, target)
+def _is_same(kept: KeptJump, jump: TakeJump | stored_shots.StoredJump) -> bool:
+    is_then = abs(kept.time - jump.second) < _SAME
+    return is_then and (kept.source, kept.target) == (jump.source, jump.target)
 
 
 def _leave_out(kept: Iterable[KeptJump], jump: TakeJump) -> list[KeptJump]:
-    """Return jumps that are kept, without one of a take."""
-    told = jump.second, jump.source, jump.target
-    return [each for each in kept if not _is_same(each, *told)]
+    return [each for each in kept if not _is_same(each, jump)]
 
 
 def find_jump(action: bpy.types.Action | None, frame: int) -> TakeJump | None:
@@ -112,9 +105,8 @@ def pin(action: bpy.types.Action, jump: TakeJump) -> bool:
 
 def list_kept(obj: bpy.types.Object, start: int, end: int) -> tuple[KeptJump, ...]:
     """Return the jumps of an armature's active take that a shot of these frames has to keep."""
-    takes = settings_of(obj)
-    active = get_active(takes.takes, takes.take_index)
-    action, rate = active.action if active else None, get_scene_fps(bpy.context.scene)
+    action = get_active_take(obj)
+    rate = get_scene_fps(bpy.context.scene)
     frame = stored_shots.find_frame(action) if action else None
     if action is None or frame is None:
         return ()

@@ -7,6 +7,7 @@ sketched in a thread, with few states and only around that mark where the shot i
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import bpy
@@ -22,7 +23,7 @@ from ...scene.blender.handle import Handle
 from ...scene.staging.placements import is_animated
 from .. import callbacks
 from ..character.characters import get_armature, resolve_armature
-from ..database.build import load_or_build_steps
+from ..database.build import load_with_settings_steps
 from ..marks import marks, outcomes, shots
 from ..property_access import settings_of
 from ..runtime import runtime
@@ -77,14 +78,9 @@ def get_reason(obj: bpy.types.Object, empty: bpy.types.Object) -> str:
 def start_steps(obj: bpy.types.Object) -> Steps[str]:
     """Show the way of an armature's marks from now on; database and jumps are made if need be."""
     uid = obj.session_uid
-    database = yield from load_or_build_steps(obj)
-    obj = get_armature(uid)
-    settings, key = get_performer_settings(obj, database), settings_of(obj).built_key
-    path, known = solving.find_table(key), runtime.get_cache(solving.Footages)
-
-    def make(report: ReportProgress) -> Director:
-        return solving.make_director(database, settings, path, known, report)
-
+    obj, database, settings = yield from load_with_settings_steps(obj)
+    key, known = settings_of(obj).built_key, runtime.get_cache(solving.Footages)
+    make = partial(solving.make_director, database, settings, solving.find_table(key), known)
     director = yield from run_in_background_steps(make, "Finding Jumps")
     stop()
     obj = get_armature(uid)
@@ -102,8 +98,7 @@ def stop(reason: str = "") -> None:
         return
     if preview.work:
         preview.work.close()
-    callbacks.redraw("WINDOW")
-    callbacks.redraw()
+    callbacks.redraw("WINDOW", "UI")
 
 
 def follow() -> float | None:
@@ -129,7 +124,8 @@ def _find_end(preview: MarkPreview) -> str:
     obj = preview.armature.find()
     if obj is None:
         return "Preview stopped: its character was deleted."
-    active = resolve_armature(_get_active_object())
+    windows = bpy.context.window_manager.windows
+    active = resolve_armature((windows[0] if windows else bpy.context).view_layer.objects.active)
     if active not in (None, obj):
         return f"Preview stopped: '{obj.name}' is no longer the active character."
     status = runtime.statuses.by_uid.get(obj.session_uid)
@@ -139,15 +135,11 @@ def _find_end(preview: MarkPreview) -> str:
     return ""
 
 
-def _get_active_object() -> bpy.types.Object | None:
-    windows = bpy.context.window_manager.windows
-    return (windows[0] if windows else bpy.context).view_layer.objects.active
-
-
 def _begin_if_changed(preview: MarkPreview) -> None:
     """Start to find the way of the marks as they are now, if that is another one."""
     obj = preview.armature.find()
-    asked, places = _list_asked(obj, preview), _list_places(obj)
+    asked = _list_asked(obj, preview)
+    places = tuple(_to_tuple(each.matrix_world) for each in marks.list_all(obj))
     if asked != preview.asked:
         if _is_transforming():  # to read keyed marks needs a scene of its own
             return
@@ -162,7 +154,6 @@ def _begin_if_changed(preview: MarkPreview) -> None:
 
 
 def _is_transforming() -> bool:
-    """Return whether something is being dragged."""
     return any(
         operator.bl_idname.startswith("TRANSFORM_OT")
         for window in bpy.context.window_manager.windows
@@ -185,11 +176,6 @@ def _list_asked(obj: bpy.types.Object, preview: MarkPreview) -> Values:
         get_performer_settings(obj, preview.director.footage.database),
         tuple((each.session_uid, *outcomes.list_settings(each)) for each in marks.list_all(obj)),
     )
-
-
-def _list_places(obj: bpy.types.Object) -> Values:
-    """Return where the marks of an armature are."""
-    return tuple(_to_tuple(each.matrix_world) for each in marks.list_all(obj))
 
 
 def _to_tuple(matrix: Matrix) -> Values:
@@ -226,14 +212,7 @@ def _move_marks(preview: MarkPreview, obj: bpy.types.Object) -> None:
     moved = list(shot.marks)
     try:
         for k in preview.movable:
-            place, mark = shots.read_place(listed[k], marks.get_frame(listed[k])), moved[k]
-            moved[k] = replace(
-                mark,
-                position=None if mark.position is None else (place.x, place.y),
-                facing=None if mark.facing is None else place.yaw,
-                height=shots.read_height(listed[k], marks.get_frame(listed[k])),
-                palm=shots.read_palm(listed[k], marks.get_frame(listed[k])),
-            )
+            moved[k] = shots.place_mark(moved[k], listed[k], marks.get_frame(listed[k]))
     except MotionMatchingError as error:
         _show(preview, preview.sketch, preview.way, str(error))
         return
@@ -279,5 +258,4 @@ def _go_on(preview: MarkPreview) -> None:
 
 def _show(preview: MarkPreview, sketch: Sketch | None, way: Way | None, note: str = "") -> None:
     preview.sketch, preview.way, preview.note = sketch, way, note
-    callbacks.redraw("WINDOW")
-    callbacks.redraw()
+    callbacks.redraw("WINDOW", "UI")

@@ -16,30 +16,29 @@ from ...engine.direct.conduct import describe_inside
 from ...engine.direct.director import Directed, Director
 from ...engine.direct.footage import jump_table
 from ...engine.direct.footage.footage import Footage, make_footage
-from ...engine.direct.footage.jump_table import JumpTable
 from ...engine.direct.improving import improve
+from ...engine.direct.shot import from_performance
 from ...engine.direct.shot.shot import Piece, Shot
 from ...engine.direct.sketch import Sketch, Way, compute_way
 from ...engine.direct.variations import find_variations
-from ...engine.errors import MotionMatchingError
+from ...engine.errors import MotionMatchingError, SettingsError
 from ...engine.feet.contact_ranges import ContactRange
 from ...engine.performance.settings import PerformerSettings
 from ...engine.progress import ReportProgress
 from ...engine.takes import baking
 from ...scene.blender.animation.actions import set_action
+from ...scene.blender.handle import Handle
 from ...scene.direct import own_track, stored_shots
 from .. import callbacks
 from ..character.characters import get_armature
-from ..database.build import load_or_build_steps
+from ..database.build import load_with_settings_steps
 from ..database.library import get_library
 from ..marks import marks, outcomes, shots
 from ..marks.shots import Noted, Request
 from ..property_access import settings_of
 from ..runtime import runtime
-from ..settings import get_performer_settings
 from ..steps import EndedEarly, Steps, run_in_background_steps
 from ..takes import take_actions
-from ..takes.take_actions import BakeRequest, TakePart
 from . import flipping
 
 _NAME = "Directed"
@@ -53,7 +52,7 @@ class Footages:
 
     database: Database | None = None
     footage: Footage | None = None
-    table: JumpTable | None = None
+    table: jump_table.JumpTable | None = None
     done: Directed | None = None
     settings: PerformerSettings | None = None
 
@@ -75,29 +74,20 @@ class BestWay:
     is_drawn: bool = False
 
 
-class _Found(NamedTuple):
-    """A solved take, and whether it is only the best so far."""
-
-    solved: list[_Solved]
-    is_early: bool = False
-
-
 def solve_steps(obj: bpy.types.Object, build: BuildRequest = shots.build_request) -> Steps[str]:
     """Solve the request of `build` with an armature's database, built if needed; bake the take.
     Returns a report. Nothing is changed before the end. EndedEarly, thrown into the steps, keeps
     the best take so far; it is raised if there is none.
     """
     uid = obj.session_uid
-    database = yield from load_or_build_steps(obj)
-    obj = get_armature(uid)
-    settings = get_performer_settings(obj, database)
+    obj, database, settings = yield from load_with_settings_steps(obj)
     request = build(obj, database)
     shot = shots.add_surroundings(obj, request)
     path, known = find_table(settings_of(obj).built_key), runtime.get_cache(Footages)
     solve = partial(_solve, database, settings, replace(request, shot=shot), path, known)
     callbacks.schedule(_redraw_best)
     try:
-        found = yield from run_in_background_steps(solve, "Directing")
+        found, is_early = yield from run_in_background_steps(solve, "Directing")
     except MotionMatchingError as error:
         raise type(error)(shots.to_frames(str(error), request.frame)) from error
     finally:
@@ -107,9 +97,10 @@ def solve_steps(obj: bpy.types.Object, build: BuildRequest = shots.build_request
     with suppress(EndedEarly):
         yield "Baking", 1.0
     bakes = []
-    for solved in found.solved:
-        bakes.append((yield from _prepare_steps(get_armature(uid), request, solved, database)))
-    return _bake_all(get_armature(uid), request, found, bakes)
+    for solved in found:
+        prepared = yield from _prepare_steps(get_armature(uid), request, solved, database)
+        bakes.append((solved, prepared))
+    return _bake_all(get_armature(uid), request, bakes, is_early)
 
 
 def _redraw_best() -> float:
@@ -148,6 +139,26 @@ def solve_variations_steps(obj: bpy.types.Object, count: int) -> Steps[str]:
     return solve_steps(obj, build)
 
 
+def follow_steps(obj: bpy.types.Object, action: bpy.types.Action) -> Steps[str]:
+    """Solve the way on which the simulation object of a take goes; return what to report.
+
+    Raises SettingsError for takes of several recordings, or of a part of the body.
+    """
+    uid, take = obj.session_uid, Handle.from_block(action, "actions")
+    obj, _, settings = yield from load_with_settings_steps(obj)
+    action = take_actions.find_take_action(take)
+    parts = take_actions.read_parts_on_ground(obj, action)
+    if len(parts) > 1 or parts[0].collection:
+        raise SettingsError(
+            f"The take '{action.name}' was recorded in several pieces, or for a part of the body; "
+            "use Take to Marks instead."
+        )
+    [part] = parts
+    shot = from_performance.build_shot(part.performance, settings, part.lead_in)
+    request = Request(shot, round(part.frame))
+    return (yield from solve_steps(get_armature(uid), lambda *_: request))
+
+
 def _solve(
     database: Database,
     settings: PerformerSettings,
@@ -155,8 +166,11 @@ def _solve(
     path: Path,
     known: Footages,
     report: ReportProgress,
-) -> _Found:
-    """Solve a shot and a piece of it, with feet and limbs; this runs in a thread."""
+) -> tuple[list[_Solved], bool]:
+    """Solve a shot and a piece of it, with feet and limbs; this runs in a thread.
+
+    Returns takes, and whether the last is only the best so far.
+    """
     shot, piece = request.shot, request.piece
     director = make_director(database, settings, path, known, report)
     if piece is None:
@@ -164,14 +178,14 @@ def _solve(
         if request.variations <= 1:
             found = found[-1:]
             known.done, known.settings = None if is_early else found[0], settings
-        return _Found([_find_contacts(each, database) for each in found], is_early)
+        return [_find_contacts(each, database) for each in found], is_early
     done = known.done
     if done is None or done.shot != shot or known.settings != settings:
         done = director.make(shot, progress=partial(report, "Directing"))
     report("Directing", 0.5)
     done = director.direct_again(done, piece.start, piece.stop, piece.shot)
     known.done, known.settings = done, settings
-    return _Found([_find_contacts(done, database)])
+    return [_find_contacts(done, database)], False
 
 
 def make_director(
@@ -228,7 +242,6 @@ def _find_best(
 
 
 def _describe_best(found: list[Directed], request: Request) -> str:
-    """Return in a few words what would be kept now."""
     if request.variations > 1:
         return f"{len(found)} of {request.variations} Found"
     report = found[-1].report
@@ -248,27 +261,27 @@ def _prepare_steps(
     """Return a function that bakes a solved take. Ending early does not stop it, because it is
     solved.
     """
-    part = TakePart(solved.done.take.performance, request.frame)
-    asked = BakeRequest(_NAME, (part,), solved.ranges)
+    part = take_actions.TakePart(solved.done.take.performance, request.frame)
+    asked = take_actions.BakeRequest(_NAME, (part,), solved.ranges)
     steps = take_actions.prepare_take_steps(obj, asked, solved.done.take, solved.ranges, database)
     while True:
         try:
             progress = next(steps)
         except StopIteration as done:
-            bake: take_actions.Bake = done.value
-            return bake
+            return done.value
         with suppress(EndedEarly):
             yield progress
 
 
 def _bake_all(
-    obj: bpy.types.Object, request: Request, found: _Found, bakes: Sequence[take_actions.Bake]
+    obj: bpy.types.Object,
+    request: Request,
+    bakes: Sequence[tuple[_Solved, take_actions.Bake]],
+    is_early: bool,
 ) -> str:
     """Bake solved takes, note what became of the first one's marks, and describe that."""
-    solved = found.solved
-    pairs = zip(solved, bakes, strict=True)
-    baked = [_bake(obj, request, each, bake) for each, bake in pairs]
-    (action, seconds), report = baked[0], solved[0].done.report
+    baked = [_bake(obj, request, *each) for each in bakes]
+    (action, seconds), report = baked[0], bakes[0][0].done.report
     if len(baked) > 1:
         flipping.show(obj, action)
     if request.put_marks:
@@ -278,8 +291,8 @@ def _bake_all(
     text = f"Directed '{action.name}': {seconds:.1f} s from frame {request.frame} on, {reached}"
     inside = describe_inside(report)
     text += f", and {inside}" if inside else ""
-    more = ["Ended early, with the best result so far"] if found.is_early else []
-    if not found.is_early or len(baked) > 1:
+    more = ["Ended early, with the best result so far"] if is_early else []
+    if not is_early or len(baked) > 1:
         more += _describe_variations(baked[-1][0].name, len(baked), request.variations)
     return ". ".join((text, *more, *(sentence.rstrip(".") for sentence in missed[:3])))
 

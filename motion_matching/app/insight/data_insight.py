@@ -25,7 +25,7 @@ from ..character.characters import get_armature
 from ..controller.training import get_field_metric
 from ..database import status
 from ..database.build import load_or_build_steps
-from ..property_access import get_active, settings_of
+from ..property_access import get_active_take, settings_of
 from ..runtime import runtime
 from ..settings import get_controller_state, get_performer_settings
 from ..steps import Steps, run_in_background_steps
@@ -85,7 +85,7 @@ def measure_steps(obj: bpy.types.Object) -> Steps[CoverageReport]:
     rise = _find_rise(obj)
 
     def measure(report: ReportProgress) -> CoverageReport:
-        subject = key, status.get_edition(key), reference
+        subject = key, runtime.statuses.editions[key], reference
         collected = _collect_tracks(tracks, report)
         compared = inspection.inspect_tracks(database, settings, collected, rise)
         return _report_coverage(database, compared, subject)
@@ -158,7 +158,7 @@ def map_database_steps(uid: int, key: str, database: Database) -> Steps[MappedPo
     """Map the poses of a database, and the states of its field if they are shown, unless done."""
     obj = get_armature(uid)
     metric = get_field_metric(obj) if settings_of(obj).insight.map == "field" else ""
-    data, known = (key, status.get_edition(key)), runtime.pose_maps
+    data, known = (key, runtime.statuses.editions[key]), runtime.pose_maps
     done = known.get(uid)
     if done and done[:2] != data:
         done = None
@@ -203,8 +203,7 @@ def _get_reference_recording(obj: bpy.types.Object) -> bpy.types.Action | None:
     """Return the recording that an armature's data is compared with, if it is one."""
     settings = settings_of(obj)
     if settings.insight.beside == "take":
-        take = get_active(settings.takes, settings.take_index)
-        return take.action if take else None
+        return get_active_take(obj)
     return settings.insight.recording if settings.insight.beside == "recording" else None
 
 
@@ -217,7 +216,7 @@ def explain_staleness(
         return ""
     if current.key != result.key:
         return "The database has changed since"
-    if status.get_edition(current.key) != result.edition:
+    if runtime.statuses.editions[current.key] != result.edition:
         return "The database was built again since"
     if not isinstance(result, CoverageReport):
         return ""

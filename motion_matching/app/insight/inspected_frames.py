@@ -12,12 +12,11 @@ from ...engine.database.database import Database
 from ...engine.errors import SettingsError
 from ...scene.blender.animation import actions
 from ..character.characters import get_armature
-from ..database.build import load_or_build_steps
+from ..database.build import load_with_settings_steps
 from ..database.content import content_steps
 from ..database.frame_numbers import get_clip_name, get_numbered_source
 from ..property_access import settings_of
 from ..runtime import runtime
-from ..settings import get_performer_settings
 from ..sources import source_preview
 from ..sources.source_list import find_first_frame, get_enabled_indices
 from ..steps import Steps
@@ -58,8 +57,7 @@ def use_steps(obj: bpy.types.Object, frame: int) -> Steps[str]:
     parts = list(read_parts_on_ground(obj, action))
     name, request = frame_names.format_frame(seen.database, frame), action.name
     parts[number] = _enter(parts[number], tick, name, seen.database.fps)
-    database = yield from load_or_build_steps(obj)
-    settings = get_performer_settings(get_armature(uid), database)
+    _, database, settings = yield from load_with_settings_steps(obj)
     takes = yield from perform_steps(database, settings, parts)
     made = BakeRequest(request, tuple(parts), beside=request)
     bake = yield from prepare_takes_steps(get_armature(uid), made, takes, database)
@@ -83,17 +81,15 @@ def find_source_steps(obj: bpy.types.Object, database: Database, frame: int) -> 
     """Find the source of a database's frame. SettingsError if it is not in the list any more."""
     uid, number = obj.session_uid, int(database.range_of_frame[frame])
     origin, place = database.ranges[number], database.get_frame_source(frame)
+    named = []
     if database.range_sources is not None:
         keys = (yield from content_steps(uid)).source_keys
         named = [i for i, key in keys.items() if key == database.range_sources[number].key]
-    else:
-        named = []
     obj = get_armature(uid)
     sources = settings_of(obj).sources
     if not named:  # a database of an earlier version
-        for index in get_enabled_indices(obj):
-            if get_clip_name(sources[index]) == origin.clip:
-                named.append(index)
+        enabled = get_enabled_indices(obj)
+        named = [index for index in enabled if get_clip_name(sources[index]) == origin.clip]
     if not named:
         text = f"The clip '{origin.clip}' is no longer among the sources"
         raise SettingsError(f"{text}; inspect again.")

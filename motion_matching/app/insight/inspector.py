@@ -20,7 +20,6 @@ from ...engine.database.database import Database
 from ...engine.database.features.strokes import Stroke
 from ...engine.errors import MotionMatchingError
 from ...engine.insight.frames import feature_strokes, frame_inspector
-from ...engine.insight.frames.frame_inspector import FrameInspection
 from ...engine.insight.frames.watching import WatchedTake, watch
 from ...engine.matching.method import MotionMatching
 from ...engine.performance.settings import PerformerSettings
@@ -31,8 +30,7 @@ from ...scene.reading.moving_pose import PoseReader
 from .. import callbacks
 from ..character.characters import get_armature, get_root_target
 from ..controller.training import ChosenMethod
-from ..database import status
-from ..database.build import load_or_build_steps
+from ..database.build import load_with_settings_steps
 from ..database.frame_numbers import find_first_frames
 from ..property_access import settings_of
 from ..runtime import runtime
@@ -71,15 +69,12 @@ class Inspector:
     inspected: InspectedFrame | None = None
     strokes: tuple[Stroke, ...] = ()
     goal_strokes: tuple[Stroke, ...] = ()
-    inspection: FrameInspection | None = None
+    inspection: frame_inspector.FrameInspection | None = None
     similar: tuple[tuple[int, float], ...] = ()
     lines: tuple[str, ...] = ()
     problem: str = ""
     # what the indices of sources with the same clip depend on, and these
     namesakes: tuple[tuple[Any, ...], tuple[int, ...]] = ((), ())
-
-
-# ---------------------------------------------------------------- beginning and end
 
 
 def prefer_screen(obj: bpy.types.Object) -> None:
@@ -95,38 +90,25 @@ def inspect_steps(obj: bpy.types.Object) -> Steps[Inspector]:
     Raises errors of building and of reading the take or the pose.
     """
     uid = obj.session_uid
-    database = yield from load_or_build_steps(obj)
-    obj = get_armature(uid)
-    settings, key = get_performer_settings(obj, database), settings_of(obj).built_key
-    subject, action = find_subject(obj)
-    take: Handle | None = None
-    reader: PoseReader | None = None
-    parts: tuple[tuple[TakePart, WatchedTake], ...] = ()
-    if subject == "take" and action is not None:
-        take = Handle.from_block(action, "actions")
-        recorded = read_parts_on_ground(obj, action)
-        methods = [ChosenMethod.from_name(part.performance.method) for part in recorded]
-        watch_parts = partial(_watch_parts, database, settings, recorded, methods)
-        parts = yield from run_in_background_steps(watch_parts, "Performing Again")
-    elif subject == "pose":
-        root, root_bone = get_root_target(obj)
-        reader = PoseReader(obj, database, root=root, root_bone=root_bone)
+    obj, database, settings = yield from load_with_settings_steps(obj)
+    key = settings_of(obj).built_key
     method = yield from run_in_background_steps(
         lambda _: MotionMatching(database, settings), "Preparing"
     )
     obj = get_armature(uid)
-    inspector = Inspector(
-        Handle.from_block(obj, "objects"),
-        key,
-        status.get_edition(key),
-        database,
-        find_first_frames(obj, database),
-        method,
-        subject,
-        take,
-        reader,
-        parts,
-    )
+    subject, action = find_subject(obj)
+    armature, firsts = Handle.from_block(obj, "objects"), find_first_frames(obj, database)
+    edition = runtime.statuses.editions[key]
+    inspector = Inspector(armature, key, edition, database, firsts, method, subject)
+    if subject == "take" and action is not None:
+        inspector.take = Handle.from_block(action, "actions")
+        recorded = read_parts_on_ground(obj, action)
+        methods = [ChosenMethod.from_name(part.performance.method) for part in recorded]
+        watch_parts = partial(_watch_parts, database, settings, recorded, methods)
+        inspector.parts = yield from run_in_background_steps(watch_parts, "Performing Again")
+    elif subject == "pose":
+        root, root_bone = get_root_target(obj)
+        inspector.reader = PoseReader(obj, database, root=root, root_bone=root_bone)
     runtime.inspector = inspector
     refresh()
     return inspector
@@ -154,11 +136,7 @@ def close() -> None:
     """Inspect no more; may be called twice."""
     runtime.inspector = None
     callbacks.unschedule(_update_after_rest)
-    callbacks.redraw("WINDOW")
-    callbacks.redraw()
-
-
-# ---------------------------------------------------------------- the current frame
+    callbacks.redraw("WINDOW", "UI")
 
 
 def refresh() -> None:
@@ -184,7 +162,6 @@ def _find_current() -> Inspector | None:
 
 
 def _update_frame(seen: Inspector) -> None:
-    """Find the current frame and what is drawn of it."""
     try:
         obj = seen.armature.find()
         inspected = locate(seen, obj, bpy.context.scene.frame_current)
@@ -233,8 +210,7 @@ def _show_costs(seen: Inspector) -> None:
             _find_similar(seen)
     elif seen.inspected is not None:
         _update_costs(seen, seen.inspected)
-    callbacks.redraw("WINDOW")
-    callbacks.redraw()
+    callbacks.redraw("WINDOW", "UI")
 
 
 def _update_costs(seen: Inspector, inspected: InspectedFrame) -> None:
@@ -269,7 +245,6 @@ def _update_costs(seen: Inspector, inspected: InspectedFrame) -> None:
 
 
 def _describe_next_jump(seen: Inspector, inspected: InspectedFrame) -> tuple[str, ...]:
-    """Describe the jump that a take makes after a frame, if it makes one."""
     if inspected.moment is None:
         return ()
     number, tick = inspected.moment
@@ -293,9 +268,6 @@ def _get_goal(
         seen.database, settings, inspected.frame, (ahead, left)
     )
     return trajectory, frozenset(), settings
-
-
-# ---------------------------------------------------------------- when
 
 
 def follow_frame() -> None:

@@ -13,11 +13,10 @@ from ...engine.progress import ReportProgress
 from ...engine.takes import pruning
 from ...engine.takes.pruning import Pruning
 from ..character.characters import get_armature
-from ..database.build import load_or_build_steps
+from ..database.build import load_with_settings_steps
 from ..database.content import Content
 from ..database.stored_databases import content_to_find_steps
 from ..property_access import settings_of
-from ..settings import get_performer_settings
 from ..sources.source_list import find_first_frame
 from ..steps import Steps, run_in_background_steps
 
@@ -40,8 +39,7 @@ class SpareMotion(NamedTuple):
 def find_steps(obj: bpy.types.Object, keep: float) -> Steps[SpareMotion]:
     """Find what to exclude so that a share of the motion stays. Raises what building raises."""
     uid = obj.session_uid
-    database = yield from load_or_build_steps(obj)
-    settings = get_performer_settings(get_armature(uid), database)
+    _, database, settings = yield from load_with_settings_steps(obj)
 
     def find(report: ReportProgress) -> Pruning:
         tried = pruning.prepare_performances(database, settings, pruning.SECONDS, 0)

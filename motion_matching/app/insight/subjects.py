@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import bpy
 
@@ -12,17 +12,16 @@ from ...engine.errors import SettingsError
 from ...engine.insight.frames.watching import Choice
 from ...engine.performance.settings import PerformerSettings
 from ...scene.blender.animation import actions
-from ...scene.blender.animation.actions import get_scene_fps
 from ...scene.writing import recording
 from ..database.frame_numbers import get_clip_name
-from ..property_access import get_active, settings_of
+from ..property_access import get_active_take, settings_of
 from ..runtime import runtime
 from ..sources import source_preview
 from ..sources.source_list import (
     check_source,
     find_first_frame,
-    find_source_problem,
     get_active_source,
+    list_usable,
 )
 
 if TYPE_CHECKING:
@@ -54,8 +53,7 @@ def find_subject(obj: bpy.types.Object) -> tuple[str, bpy.types.Action | None]:
     if settings.insight.inspect == "source" or source_preview.find_shown(obj):
         return "source", None
     if settings.insight.inspect == "take":
-        chosen = get_active(settings.takes, settings.take_index)
-        return "take", chosen.action if chosen else None
+        return "take", get_active_take(obj)
     action = obj.animation_data and obj.animation_data.action
     if action and recording.has_performance(action):
         return "take", action
@@ -79,7 +77,6 @@ def locate(seen: Inspector, obj: bpy.types.Object, scene_frame: int) -> Inspecte
 
 
 def _locate_in_source(seen: Inspector, obj: bpy.types.Object, scene_frame: int) -> InspectedFrame:
-    settings = settings_of(obj)
     database = seen.database
     source = get_active_source(obj)
     if source is None:
@@ -91,25 +88,22 @@ def _locate_in_source(seen: Inspector, obj: bpy.types.Object, scene_frame: int) 
     clip = get_clip_name(source)
     shown = source_preview.find_shown_frame(source, scene_frame)
     number = max(shown - find_first_frame(obj, source), 0)
-    index = _find_namesake_index(seen, settings, clip)
+    index = _find_namesake_index(seen, obj, clip)
     frame = frame_names.find_frame(database, f"{clip}:{number}", index)
     x, y, yaw = database.track[frame].tolist()
     return InspectedFrame(frame, (x, y, float(database.poses[frame, 2, 0]), yaw))
 
 
-def _find_namesake_index(seen: Inspector, settings: Any, clip: str) -> int:
+def _find_namesake_index(seen: Inspector, obj: bpy.types.Object, clip: str) -> int:
     """Return the index of the chosen source among the database's sources of its name. Raises
     SettingsError if the list has another number of them.
     """
+    settings = settings_of(obj)
     state = clip, runtime.statuses.change_count, bpy.data.actions.keys()
     # stored, as every frame would go through all sources, and see whether their files are there
     if seen.namesakes[0] != state or settings.source_index not in seen.namesakes[1]:
-        indices = [
-            index
-            for index, source in enumerate(settings.sources)
-            if source.enabled and get_clip_name(source) == clip and not find_source_problem(source)
-        ]
-        seen.namesakes = state, tuple(indices)
+        alike = [source.name for source in list_usable(obj) if get_clip_name(source) == clip]
+        seen.namesakes = state, tuple(map(settings.sources.find, alike))
     namesakes = seen.namesakes[1]
     originals = [each for each in seen.database.ranges if not each.mirrored and not each.is_copy]
     count = sum(origin.clip == clip for origin in originals)
@@ -127,7 +121,7 @@ def _locate_in_take(
     action = seen.take.find() if seen.take else None
     if action is None or action != chosen:
         raise SettingsError("Another take was inspected; inspect again for the current choice.")
-    rate = get_scene_fps(bpy.context.scene)
+    rate = actions.get_scene_fps(bpy.context.scene)
     for number, (part, watched) in reversed(list(enumerate(seen.parts))):
         take = watched.take
         tick = round((scene_frame - part.frame) * take.fps / rate)

@@ -55,6 +55,7 @@ class Display:
         self._session, self._armature, self._walls = session, armature, walls
         self._character = Placement(*session.writer.start)
         self._goal = find_leader(session.source, PointInput)
+        self.takes_goals = self._goal is not None  # whether it is led by `go_to`
         self.position: tuple[float, float] = self._character[:2]
         self.transform = DisplayTransform()
         session.find_look_at = self._find_look_at
@@ -80,11 +81,6 @@ class Display:
         self.transform = transform
         self.position = character[:2]
         return frame._replace(character=character, simulation_object=simulation_object)
-
-    @property
-    def takes_goals(self) -> bool:
-        """Return whether the character is led by `go_to`."""
-        return self._goal is not None
 
     @property
     def goal(self) -> tuple[float, float] | None:

@@ -20,7 +20,6 @@ from ...engine.errors import MotionMatchingError, SettingsError
 from ...engine.field.field_controller import FieldController
 from ...engine.field.method import Decision
 from ...engine.ground.ground import Wall
-from ...engine.performance.settings import PerformerSettings
 from ...live.inputs.devices.keyboard import Keyboard
 from ...live.session import Session
 from ...scene.blender.handle import Handle
@@ -37,13 +36,13 @@ from ..takes import recordings
 from ..takes.take_actions import read_parts
 from ..takes.take_list import find_free_name, list_take
 from . import tag_requests, timeline
-from .alerts import Alerts, check_rig
+from .alerts import Alerts, TickRate, check_rig
 from .changes import ChangeDetector
 from .display_transform import Display
-from .followed_curve import FollowedCurve
 from .recorded_takes import LiveTakes
-from .tick_rate import TickRate
+from .steering import FollowedCurve
 
+PATH_NAME = "Steered Path"  # of an empty that moves without a database
 _LOOK_INTERVAL = 0.25  # seconds between looks at the settings, and between redraws of the sidebar
 
 
@@ -51,10 +50,8 @@ class LiveSession:
     """A running session and its recordings. `begin` starts one; `end` is the only way out.
 
     `messages` are sentences for the user that are not reported yet, `ending` is the last one, None
-    while it runs.
+    while it runs. Without a database, an empty moves instead of the armature.
     """
-
-    take_name = "Live Take"
 
     def __init__(
         self,
@@ -67,6 +64,7 @@ class LiveSession:
     ) -> None:
         """Prepare a session of an armature with its settings; `reader` reads its takes."""
         self.database, self.keyboard, self.session = database, keyboard, session
+        self.speeds_database = database  # whose speeds are the full ones, if that is chosen
         self.field: FieldController | None = None  # that it plays by, if it does
         self.armature = Handle.from_block(obj, "objects")
         self.pace = TickRate()
@@ -85,9 +83,11 @@ class LiveSession:
         self._now = 0.0  # of the last tick of the clock
         self._heading = 0.0
         self._follower = timeline.TimelineFollower()
+        name = "Live Take" if database else PATH_NAME
         self._recordings = LiveTakes(
-            self.take_name, session, self.armature, self._follower, self._list_take, reader
+            name, session, self.armature, self._follower, self._list_take, reader
         )
+        self.takes = self._recordings.names  # of this session
         self._has_new_weights = False
         self.curve = FollowedCurve(self.armature, session.source)
         self._end_reason = ""  # why it has to end
@@ -137,7 +137,9 @@ class LiveSession:
             self._end_reason = "An error ended the live session; see the console for details."
 
     def _tick(self) -> None:
-        self._end_reason = self._end_reason or self._find_problem()
+        if not self._end_reason and not self._changes.is_own_scene(bpy.context.scene):
+            self._end_reason = "The live session ended: another scene was chosen."
+        self._end_reason = self._end_reason or self._find_armature_change()
         if self._end_reason:
             return
         self.curve.follow_changes(self.session)
@@ -204,15 +206,11 @@ class LiveSession:
         return method.decision if self.field else None
 
     def _describe_untrained_tags(self) -> tuple[WarningItem, ...]:
-        """Return a warning for requested tags that the field was not trained for."""
         unknown = self.field.find_untrained_tags(self.session.tags) if self.field else ()
         if not unknown:
             return ()
         text = f"The field is not trained for {', '.join(unknown)}: add it to Tags, and train"
         return (tag_requests.warn_of_tags("untrained tags", text, unknown),)
-
-    def _get_settings(self, obj: bpy.types.Object) -> PerformerSettings:
-        return get_performer_settings(obj, self.database)
 
     @property
     def position(self) -> tuple[float, float]:
@@ -250,15 +248,12 @@ class LiveSession:
             self.messages.append(reason)
             self.toggle_recording()
 
-    def _find_problem(self) -> str:
-        """Return why the session must end, or an empty string."""
-        if not self._changes.is_own_scene(bpy.context.scene):
-            return "The live session ended: another scene was chosen."
-        return self._find_armature_change()
-
     def _find_armature_change(self) -> str:
         """Return why the session must end (the armature changed), or an empty string."""
         obj = self.armature.find()
+        if self.database is None:
+            name = self.armature.name
+            return "" if obj else f"The live session ended: armature '{name}' was deleted."
         if obj is None or obj.type != "ARMATURE":
             return ""  # the session itself reports that it is gone
         return self._changes.describe_armature_change(obj, self.session)
@@ -268,12 +263,11 @@ class LiveSession:
         self._has_new_weights = True
 
     def _apply_changed_settings(self, obj: bpy.types.Object) -> None:
-        """Apply settings that were changed."""
         self.display.update_spot(obj)
         if self._changes.detect_tuning_change(obj):
             try:
                 self._add_message(self._changes.describe_feature_change(obj))
-                self.session.apply(self._get_settings(obj))
+                self.session.apply(get_performer_settings(obj, self.speeds_database))
             except SettingsError as refusal:
                 self._add_message(_format_error(refusal))
         self._add_message(self._changes.describe_method_change(obj))
@@ -300,16 +294,13 @@ class LiveSession:
         except MotionMatchingError as error:
             self._add_message(_format_error(error))
 
-    @property
-    def takes(self) -> list[str]:
-        """Return the names of the takes that were recorded."""
-        return self._recordings.names
-
     def _add_message(self, words: str) -> None:
         if words:
             self.messages.append(words)
 
     def _list_take(self, action: bpy.types.Action) -> None:
+        if self.database is None:  # takes are of the armature, and a path is none
+            return
         obj = self.armature.find()
         parts = read_parts(action)
         if len(parts) == 1 and all(take.action != action for take in settings_of(obj).takes):

@@ -5,8 +5,7 @@ Panels list these while the extension registers, so what an input needs is loade
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -68,17 +67,11 @@ def _read_recording(
 def _drop_foreign_weights(performed: Performance, weights: tuple[float, ...] | None) -> Performance:
     """Return a performance without weights of other features than those with these `weights`."""
 
-    def drop_weights(change: Mapping[str, Any]) -> dict[str, Any]:
-        value = change.get("weights")
+    def keeps(name: str, value: Any) -> bool:
         is_foreign = weights and isinstance(value, list) and len(value) != len(weights)
-        return {name: each for name, each in change.items() if name != "weights" or not is_foreign}
+        return name != "weights" or not is_foreign
 
-    changes = tuple((tick, drop_weights(change)) for tick, change in performed.changes)
-    return replace(performed, settings=drop_weights(performed.settings), changes=changes)
-
-
-def _create_along_curve(led: Leading) -> Input:
-    return create_path(led.play, led.gait, led.settings.steering)
+    return takes.take_actions.filter_settings(performed, keeps)
 
 
 def _create_to_target(led: Leading) -> Input:
@@ -122,7 +115,7 @@ LEADERS: MappingProxyType[str, LeaderKind] = MappingProxyType(
         "curve": LeaderKind(
             "Curve",
             "Follow a curve object, once, or repeatedly if it is closed",
-            _create_along_curve,
+            lambda led: create_path(led.play, led.gait, led.settings.steering),
             missing="There is no curve to follow; choose a curve object",
             word="Along",
         ),

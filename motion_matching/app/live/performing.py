@@ -1,36 +1,41 @@
-"""Performing with a database: a session whose character is an armature."""
+"""Performing with a database: a session whose character is an armature. Tuning does without one."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 import bpy
 
-from ...engine.control.method import Method
+from ...engine.control.method import Ideal, Method
 from ...engine.control.performer import Performer, Placement
 from ...engine.database.database import Database
-from ...engine.errors import RigError
+from ...engine.errors import MotionMatchingError, RigError
 from ...engine.field.field_controller import get_field_controller
 from ...engine.ground.ground import Ground
 from ...engine.performance.settings import PerformerSettings
+from ...engine.progress import run_to_end
 from ...live.inputs.base import Input, Start
+from ...live.inputs.devices.devices import Device
 from ...live.inputs.devices.keyboard import Keyboard
 from ...live.session import Session
 from ...scene.blender.animation.actions import get_scene_fps
 from ...scene.controls.live.control_writer import ControlWriter
 from ...scene.reading.moving_pose import PoseReader, is_at_rest
 from ...scene.rig.root_target import RootTarget
+from ...scene.staging.marker_writer import MarkerWriter
 from ...scene.writing.pose_writer import PoseWriter
 from ..character import controls
-from ..character.characters import get_armature, get_root_target
+from ..character.characters import get_armature, get_placement, get_root_target
 from ..controller.training import ChosenMethod
 from ..database.build import load_or_build_steps
+from ..database.content import content_steps
+from ..database.stored_databases import find_database
 from ..insight.data_insight import map_database_steps
 from ..property_access import settings_of
 from ..settings import get_performer_settings, read_ground
 from ..steps import Steps, run_in_background_steps
-from . import host
-from .host import LiveSession
+from . import host, steering
 
 Source = Input | Callable[[Ground], Input]
 
@@ -58,21 +63,21 @@ def start(
     keyboard: Keyboard,
     source: Source,
     now: float,
-) -> LiveSession:
+) -> host.LiveSession:
     """Begin a session on an armature that an input steers, or an input that is made for its ground.
 
     A session that runs is ended before. Errors leave all as it was.
     """
 
-    def create() -> LiveSession:
+    def create() -> host.LiveSession:
         ground, walls = read_ground(obj)
         writer, reader = create_writer(obj, database)
-        steering = source(ground) if callable(source) else source
+        leader = source(ground) if callable(source) else source
         performer = Performer(method, settings, ground)
         has_controls = isinstance(writer, ControlWriter)
         origin = read_origin(obj, reader, database.fps, has_controls=has_controls)
-        session = Session(performer, steering, writer, walls=walls, origin=origin)
-        live = LiveSession(obj, session, keyboard, database, walls, reader)
+        session = Session(performer, leader, writer, walls=walls, origin=origin)
+        live = host.LiveSession(obj, session, keyboard, database, walls, reader)
         live.field = get_field_controller(method)
         if live.field:
             session.adapt_intent = live.field.adapt_intent
@@ -116,3 +121,30 @@ def read_origin(
     except RigError:
         return None
     return Start(Placement(*place), state=state)
+
+
+def start_tuning(
+    obj: bpy.types.Object, keyboard: Keyboard, others: Sequence[Device], now: float
+) -> host.LiveSession:
+    """Begin a session of the simulation object alone, where an armature stands, with its settings.
+
+    That is to feel speeds and halflives, without a database: an empty moves, and a recording leaves
+    it as a path with its performance. Errors leave all as it was.
+    """
+
+    def create() -> host.LiveSession:
+        fps, database = get_scene_fps(bpy.context.scene), None
+        with suppress(MotionMatchingError):  # there is nothing to build one from
+            database = find_database(obj, run_to_end(content_steps(obj.session_uid)))
+        settings = get_performer_settings(obj, database)
+        ground, walls = read_ground(obj)
+        play = settings_of(obj).play
+        source = steering.create_input(play, keyboard, others, settings, fps, ground)
+        writer = MarkerWriter(host.PATH_NAME, get_placement(obj))
+        performer = Performer(Ideal(fps), settings, ground)
+        session = Session(performer, source, writer, walls=walls)
+        live = host.LiveSession(obj, session, keyboard, None, walls)
+        live.speeds_database = database
+        return live
+
+    return host.begin(obj, create, now)

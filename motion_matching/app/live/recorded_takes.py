@@ -10,8 +10,7 @@ import bpy
 from ...engine.control.performer import Placement
 from ...engine.errors import SettingsError
 from ...live.inputs.base import Start
-from ...live.recorder import RecordingPlan
-from ...live.rest import RestPlan
+from ...live.recorder import RecordingPlan, RestPlan
 from ...live.session import Session
 from ...scene.blender.animation.actions import get_scene_fps
 from ...scene.blender.animation.curves import ON_KEY

@@ -6,16 +6,14 @@ become motion of the character's own skeleton when its database is built.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Literal, NamedTuple
 
 import bpy
 
-from ...engine.bvh import bvh
 from ...engine.errors import MotionMatchingError, RigError, SettingsError
 from ...engine.motion.clip import Clip
-from ...engine.progress import map_steps
 from ...engine.retargeting.pairs import mapping_preset
 from ...engine.retargeting.pairs.bone_mapping import BoneMapping, map_bones
 from ...engine.skeleton.skeleton import Skeleton
@@ -25,8 +23,8 @@ from ..character.characters import get_armature, get_bone_choice
 from ..property_access import settings_of
 from ..retarget import retargeting
 from ..runtime import runtime
-from ..sources.source_files import find_file, get_reading
-from ..sources.source_list import find_source_problem, get_source
+from ..sources.source_list import get_source, list_usable
+from ..sources.source_motion import read_steps
 from ..steps import Steps, run_in_background_steps
 from . import bone_table, source_skeletons
 
@@ -41,20 +39,15 @@ class SourceState(NamedTuple):
     text: str
     reason: str = ""
     mapping: BoneMapping | None = None
-    signature: str = ""  # of the skeleton
 
 
 SAME = SourceState("same", "Same")
 AUTOMATIC, NO_BONE = "<automatic>", "<none>"  # choices beside the names of bones
 
 
-class _States(dict[tuple[Any, ...], SourceState]):
-    """States of mapped skeletons, by both skeletons and the bones chosen by hand."""
-
-
 def find_character(obj: bpy.types.Object) -> Character | None:
     """Return what sources become motion of; None if they all have the armature's skeleton."""
-    usable = list(_iterate_usable(obj))
+    usable = list_usable(obj)
     expected = _find_shared_bones(obj, usable)
     if all(_is_same(obj, source, expected) for source in usable):
         return None
@@ -166,33 +159,21 @@ def get_source_group(obj: bpy.types.Object, source: Any) -> Any:
     return groups[signature]
 
 
-def _iterate_usable(obj: bpy.types.Object) -> Iterator[Any]:
-    """Yield the sources that are on and have something to read."""
-    for source in settings_of(obj).sources:
-        if source.enabled and not find_source_problem(source):
-            yield source
-
-
 def _is_same(obj: bpy.types.Object, source: Any, expected: frozenset[tuple[str, str]]) -> bool:
-    """Return whether a source can be used without mapping, beside others with `expected` bones."""
-    if source.kind == "ACTION":
-        return source.performer in (None, obj)
+    """Return whether a source needs no mapping, which also holds for one that is left out."""
     try:
-        if source_skeletons.find_difference(obj, source)[0]:
-            return False
-        return source_skeletons.read_file_hierarchy(source).pairs == expected
-    except MotionMatchingError:  # it is left out
+        return _fits(obj, source, expected)
+    except MotionMatchingError:
         return True
 
 
 def _find_shared_bones(obj: bpy.types.Object, sources: Sequence[Any]) -> frozenset[tuple[str, str]]:
     """Return the hierarchy that sources have to share: the armature's, or the first file's."""
     if any(source.kind == "ACTION" for source in sources):
-        own = source_skeletons.read_own_hierarchy(obj)
-        return own.pairs if own else frozenset()
+        return source_skeletons.read_own_hierarchy(obj)
     for source in sources:
         with suppress(MotionMatchingError):
-            return source_skeletons.read_file_hierarchy(source).pairs
+            return source_skeletons.read_file_skeleton(source).get_hierarchy()
     return frozenset()
 
 
@@ -203,13 +184,14 @@ def find_state_steps(uid: int, index: int, character: Character) -> Steps[Source
         skeleton = source_skeletons.read_source_skeleton(obj, source)
     except RigError as error:
         return SourceState("help", "Needs Help", str(error))
-    if _fits(obj, source, skeleton, character.skeleton):
+    if _fits(obj, source, character.skeleton.get_hierarchy()):
         return SAME
-    known, key = runtime.get_cache(_States), _make_key(skeleton, character)
+    known: dict[Any, SourceState] = runtime.known["mapped skeletons"]
+    key = _make_key(skeleton, character)
     if key not in known:
         state = yield from _map_steps(skeleton, character)
         if state.kind == "help":  # motion shows more than a rest pose
-            clip = yield from _read_steps(uid, index)
+            _, clip = yield from read_steps(uid, index, _READING)
             state = yield from _map_steps(clip.skeleton, character, clip.crop(0, _ENOUGH))
         known[key] = state
     return known[key]
@@ -229,11 +211,11 @@ def retarget_source(obj: bpy.types.Object, source: Any, clip: Clip) -> Clip:
     return retarget_clips([clip], character)[0][0] if character else clip
 
 
-def _fits(obj: bpy.types.Object, source: Any, skeleton: Skeleton, own: Skeleton) -> bool:
-    """Return whether a source is used as it is beside others that are mapped."""
+def _fits(obj: bpy.types.Object, source: Any, expected: frozenset[tuple[str, str]]) -> bool:
+    """Return whether a source is used as it is, beside others with `expected` bones."""
     if source.kind == "ACTION":
         return source.performer in (None, obj)
-    has_bones = skeleton.get_hierarchy() == own.get_hierarchy()
+    has_bones = source_skeletons.read_file_skeleton(source).get_hierarchy() == expected
     return has_bones and not source_skeletons.find_difference(obj, source)[0]
 
 
@@ -251,37 +233,21 @@ def _map_steps(skeleton: Skeleton, character: Character, *clips: Clip) -> Steps[
 
 
 def _map(skeleton: Skeleton, character: Character, *clips: Clip) -> SourceState:
-    signature = compute_signature(skeleton)
-    chosen = character.source_roles.get(signature, {})
+    chosen = character.source_roles.get(compute_signature(skeleton), {})
     try:
         mapping = map_bones(skeleton, character.skeleton, clips, (), chosen, character.roles)
     except RigError as error:
-        return SourceState("help", "Needs Help", str(error), None, signature)
+        return SourceState("help", "Needs Help", str(error))
     if mapping.needs_help:
-        reason = next(iter(mapping.problems), "")
-        return SourceState("help", "Needs Help", reason, mapping, signature)
-    text = f"Mapped {mapping.mapped_count} of {mapping.total}"
-    return SourceState("mapped", text, "", mapping, signature)
-
-
-def _read_steps(uid: int, index: int) -> Steps[Clip]:
-    """Read the motion of a source on its own skeleton."""
-    obj, source = get_source(uid, index)
-    if source.kind == "FILE":
-        file, reading = find_file(source) or "", get_reading(source)
-        return (yield from run_in_background_steps(lambda _: bvh.load(file, **reading), _READING))
-    owner = source.performer or obj
-    steps = sampling.sample_steps(owner, source.action, bones=get_bone_choice(owner))
-    finish = yield from map_steps(steps, lambda _: (_READING, 0.0))
-    return (yield from run_in_background_steps(lambda _: finish().clip, _READING))
+        return SourceState("help", "Needs Help", next(iter(mapping.problems), ""), mapping)
+    return SourceState("mapped", f"Mapped {mapping.mapped_count} of {mapping.total}", "", mapping)
 
 
 def find_states_steps(uid: int) -> Steps[Mapping[str, SourceState]]:
     """Return how each source that is on is used, by its name."""
     obj, states = get_armature(uid), {}
     character = find_character(obj)
-    names = [source.name for source in _iterate_usable(obj)]
-    for name in names:
+    for name in [source.name for source in list_usable(obj)]:
         index = settings_of(get_armature(uid)).sources.find(name)
         if index < 0:
             continue

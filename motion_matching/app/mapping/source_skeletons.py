@@ -5,15 +5,14 @@ motion.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import bpy
 import numpy as np
 
 from ...engine.body import rig
-from ...engine.bvh import bvh, bvh_text
+from ...engine.bvh import bvh
 from ...engine.errors import RigError
-from ...engine.skeleton.bone_names import make_unique_names
 from ...engine.skeleton.skeleton import Skeleton
 from ...scene.rig.armature import (
     compute_rest_frame,
@@ -27,56 +26,13 @@ from ..character.characters import get_bone_choice, get_roles
 from ..property_access import armature_of, settings_of
 from ..runtime import runtime
 from ..sources.source_files import find_file, get_reading
-
-
-class Hierarchy(NamedTuple):
-    """Names of bones, and the index of each one's parent or -1, parents first."""
-
-    names: tuple[str, ...]
-    parents: tuple[int, ...]
-
-    @property
-    def pairs(self) -> frozenset[tuple[str, str]]:
-        """Return each bone's name with that of its parent, '' for roots, whatever their order."""
-        above = (self.names[parent] if parent >= 0 else "" for parent in self.parents)
-        return frozenset(zip(self.names, above, strict=True))
-
-
-class _Skeletons(dict[tuple[Any, ...], Skeleton]):
-    """Skeletons of read files, by name, size, time and axes."""
-
-
-class _Hierarchies(dict[tuple[Any, ...], Hierarchy]):
-    """Hierarchies of read files, by name, size, time and root."""
-
-
-class _Misfits(dict[tuple[Any, ...], tuple[str, str]]):
-    """Reasons why skeletons cannot play on an armature as they are, by both."""
-
-
-def read_file_hierarchy(source: Any) -> Hierarchy:
-    """Read the bones of a source in a BVH file, once for each version of it."""
-    known, file, root = (
-        runtime.get_cache(_Hierarchies),
-        find_file(source) or Path(),
-        source.character,
-    )
-    stat = file.stat()
-    version = str(file), stat.st_size, stat.st_mtime_ns, root
-    if version not in known:
-        joints, parents = bvh_text.read_joints(file, root or None)
-        names = make_unique_names(joint.name for joint in joints)
-        known[version] = Hierarchy(names, tuple(parents.tolist()))
-    return known[version]
+from ..strip.warnings import format_names
 
 
 def read_file_skeleton(source: Any) -> Skeleton:
     """Read the skeleton of a source in a BVH file, once for each version of it."""
-    known, file, reading = (
-        runtime.get_cache(_Skeletons),
-        find_file(source) or Path(),
-        get_reading(source),
-    )
+    known: dict[Any, Skeleton] = runtime.known["skeletons"]
+    file, reading = find_file(source) or Path(), get_reading(source)
     stat = file.stat()
     version = str(file), stat.st_size, stat.st_mtime_ns, *reading.values()
     if version not in known:
@@ -96,13 +52,17 @@ def read_own_skeleton(obj: bpy.types.Object) -> Skeleton:
     return read_skeleton(obj, get_bone_choice(obj))
 
 
-def read_own_hierarchy(obj: bpy.types.Object) -> Hierarchy | None:
-    """Return the bones that actions are read with; None if the armature has none."""
+def read_own_hierarchy(obj: bpy.types.Object) -> frozenset[tuple[str, str]]:
+    """Return the bones that actions are read with, as `get_hierarchy` does; none if it has none.
+
+    Nothing is evaluated, which Blender would report as a change.
+    """
     try:
         names, parents = choose_bones(obj, get_bone_choice(obj))
     except RigError:  # which the panel Character reports
-        return None
-    return Hierarchy(names, tuple(parents.tolist()))
+        return frozenset()
+    above = (names[parent] if parent >= 0 else "" for parent in parents.tolist())
+    return frozenset(zip(names, above, strict=True))
 
 
 def find_difference(obj: bpy.types.Object, source: Any) -> tuple[str, str]:
@@ -110,18 +70,18 @@ def find_difference(obj: bpy.types.Object, source: Any) -> tuple[str, str]:
 
     It is 'bones', 'size' or 'rest'; nothing if it plays on the armature as it is.
     """
-    if missing := _find_missing_bones(obj, read_file_hierarchy(source)):
-        return "bones", format_missing(missing)
     skeleton = read_file_skeleton(source)
+    if missing := _find_missing_bones(obj, skeleton):
+        return "bones", format_names([f"'{name}'" for name in missing], 1)
     return _find_misfit(obj, skeleton.with_names(to_blender_names(skeleton.names)))
 
 
-def _find_missing_bones(obj: bpy.types.Object, hierarchy: Hierarchy) -> list[str]:
+def _find_missing_bones(obj: bpy.types.Object, skeleton: Skeleton) -> list[str]:
     """Return the bones that an armature lacks; bones that only carry others may be missing."""
-    bones, names = armature_of(obj).bones, to_blender_names(hierarchy.names)
-    carrier = 0
-    while hierarchy.parents.count(carrier) == 1 and names[carrier] not in bones:
-        carrier = hierarchy.parents.index(carrier)
+    bones, names = armature_of(obj).bones, to_blender_names(skeleton.names)
+    carrier, parents = 0, skeleton.parents.tolist()
+    while parents.count(carrier) == 1 and names[carrier] not in bones:
+        carrier = parents.index(carrier)
     return [name for name in names[carrier:] if name not in bones]
 
 
@@ -130,7 +90,8 @@ def _find_misfit(obj: bpy.types.Object, skeleton: Skeleton) -> tuple[str, str]:
 
     Failures to compare them are reported elsewhere.
     """
-    known, roles = runtime.get_cache(_Misfits), get_roles(settings_of(obj))
+    known: dict[Any, tuple[str, str]] = runtime.known["misfits"]
+    roles = get_roles(settings_of(obj))
     shape = skeleton.names, skeleton.parents.tobytes(), skeleton.rest_positions.tobytes()
     try:
         key = *get_identity(obj), *roles.items(), *shape
@@ -149,9 +110,3 @@ def get_identity(obj: bpy.types.Object) -> tuple[Any, ...]:
     bones = tuple(armature_of(obj).bones.keys())
     stands = (*np.round(turn, 5).tolist(), round(scale, 6))
     return bones, get_bone_choice(obj), read_rest_bytes(obj), *stands
-
-
-def format_missing(names: list[str]) -> str:
-    """Return the first of some bones, and how many more there are."""
-    more = len(names) - 1
-    return f"'{names[0]}'" + (f" and {more} more" if more else "")

@@ -62,14 +62,9 @@ def _read(
         place = Placement(x, y, 2.0 * math.atan2(z, w))
     hips = database.roles.hips
     [[at]] = database.skeleton.compute_bone_positions([hips], poses)
-    rotations = tuple(
-        (name, (w, x, y, z))
-        for name, (w, x, y, z) in zip(
-            database.skeleton.names[1:],
-            np.round(poses[0, 3:, 1:].T.astype(float), _DIGITS).tolist(),
-            strict=True,
-        )
-    )
+    turns = np.round(poses[0, 3:, 1:].T.astype(float), _DIGITS).tolist()
+    named = zip(database.skeleton.names[1:], turns, strict=True)
+    rotations = tuple((name, (w, x, y, z)) for name, (w, x, y, z) in named)
     return Pose(rotations, round(float(at[2]), _DIGITS)), place
 
 

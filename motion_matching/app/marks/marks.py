@@ -14,14 +14,13 @@ import bpy
 
 from ...engine.control.performer import Placement
 from ...engine.direct.shot.shot import CHARACTER, HANDS
-from ...engine.errors import MotionMatchingError, SettingsError
-from ...engine.files import json_files
+from ...engine.errors import SettingsError
 from ...scene.blender.animation.actions import get_scene_fps
 from ...scene.blender.handle import fit_name
 from ...scene.direct import empties, timeline
 from .. import callbacks
 from ..character.characters import get_placement
-from ..property_access import settings_of
+from ..property_access import get_active, read_names, settings_of
 from ..settings import read_ground
 
 if TYPE_CHECKING:
@@ -71,11 +70,9 @@ def list_leading(obj: bpy.types.Object) -> list[bpy.types.Object]:
 def get_active_mark(obj: bpy.types.Object) -> bpy.types.Object | None:
     """Return the mark that is chosen in the list of an armature, or None."""
     director = settings_of(obj).director
-    found = director.marks.objects if director.marks else ()
-    if not 0 <= director.mark_index < len(found):
-        return None
-    chosen: bpy.types.Object = found[director.mark_index]
-    return chosen if is_mark_of(chosen, obj) else None
+    found: Any = director.marks.objects if director.marks else ()
+    chosen = get_active(found, director.mark_index)
+    return chosen if chosen and is_mark_of(chosen, obj) else None
 
 
 def get_frame(empty: bpy.types.Object) -> int:
@@ -230,7 +227,7 @@ def refresh_markers(obj: bpy.types.Object) -> None:
     marks = list_marks(obj)
     frames = [get_frame(empty) for empty in marks]
     names = {empty.name for empty in marks}
-    for name in _read_names(director.marker_names) - names:
+    for name in {*(read_names(director.marker_names) or ())} - names:
         other: Any = bpy.data.objects.get(name)
         if other is None or mark_of(other).character is None:  # else of a copy of this armature
             timeline.remove_marker(name)
@@ -238,15 +235,6 @@ def refresh_markers(obj: bpy.types.Object) -> None:
         timeline.put_marker(empty.name, frame)
         mark_of(empty).stored_frame, mark_of(empty).marker_name = frame, empty.name
     director.marker_names = json.dumps(sorted(names))
-
-
-def _read_names(text: str) -> set[str]:
-    """Return the names of markers that were made for marks; none if others edited the text."""
-    try:
-        names = json_files.expect_list(json_files.parse(text or "[]", "markers"), "the text")
-        return {json_files.expect_text(name, "a marker") for name in names}
-    except (MotionMatchingError, json_files.EntryError):
-        return set()
 
 
 def describe(empty: bpy.types.Object) -> str:
@@ -272,5 +260,4 @@ def describe(empty: bpy.types.Object) -> str:
 
 
 def _asks_more(mark: Any) -> bool:
-    """Return whether a mark asks for more than place and facing."""
     return bool(mark.hold or mark.moment or mark.gait != "SAME" or mark.use_tags or mark.use_pose)

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import bpy
 
+from ...scene.blender.animation.actions import get_scene_fps
 from ...scene.staging.placements import is_animated
 from ..property_access import settings_of
 from . import marks
@@ -14,19 +15,8 @@ from . import marks
 Outcome = Literal["", "met", "missed", "changed"]
 _ASKED = (
     *("kind", "use_place", "use_facing", "hold", "moment", "gait", "use_tags", "tags"),
-    *(
-        "tolerance",
-        "facing_tolerance",
-        "use_pose",
-        "pose",
-        "pose_tolerance",
-        "pose_fade",
-        "part",
-        "use_height",
-        "limb",
-        "frame_end",
-        "rate",
-    ),
+    *("tolerance", "facing_tolerance", "use_pose", "pose", "pose_tolerance", "pose_fade", "part"),
+    *("use_height", "limb", "frame_end", "rate"),
 )
 
 
@@ -91,3 +81,16 @@ def get_state(obj: bpy.types.Object) -> tuple[str, str] | None:
     if missed := outcomes.count("missed"):
         return "ERROR", f"{missed} of {len(listed)} Missed"
     return "CHECKMARK", "Solved"
+
+
+def update_pin(empty: bpy.types.Object) -> None:
+    """Make a pin, as earlier versions have them, a mark that asks for the same.
+
+    What became of it still counts.
+    """
+    bpy.context.view_layer.update()  # a file that was just opened does not say where objects are
+    mark, outcome = marks.mark_of(empty), get_outcome(empty)
+    frames = max(mark.frame_end - marks.get_frame(empty), 0)
+    marks.bring_limb(empty, mark.limb, frames / get_scene_fps(bpy.context.scene))
+    if outcome in ("met", "missed"):
+        mark.asked = describe_request(empty)

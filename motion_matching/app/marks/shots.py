@@ -29,6 +29,7 @@ from . import keeping_poses, marks, outcomes
 _SHORTEST_SHOT = 0.5  # seconds
 _AFTER_LAST = 1.0  # seconds that a shot without an end goes on after its last mark
 _PER_SECOND = 10.0  # points of a timed path
+_TOLERANCES = ("tolerance", "facing_tolerance", "pose_tolerance", "pose_fade")  # of marks
 _SECONDS = re.compile(r"\b(at|until|from|to) (\d+(?:\.\d+)?(?:e-?\d+)?) s\b")
 
 
@@ -157,12 +158,30 @@ def _find_start(
 def read_place(empty: bpy.types.Object, frame: int) -> Placement:
     """Return where a mark is and points at a frame. SettingsError if that is no number."""
     place = empties.read_arrow(_find_matrix(empty, frame))
-    if not all(map(math.isfinite, place)):
-        raise SettingsError(
-            f"The mark '{empty.name}' at frame {frame} has no place: its location or rotation is "
-            "not a number; type another."
-        )
+    _check_numbers(empty, frame, "location or rotation", place)
     return place
+
+
+def _check_numbers(
+    empty: bpy.types.Object, frame: int, what: str, numbers: tuple[float, ...]
+) -> None:
+    if not all(map(math.isfinite, numbers)):
+        raise SettingsError(
+            f"The mark '{empty.name}' at frame {frame} has no place: its {what} is not a number; "
+            "type another."
+        )
+
+
+def place_mark(mark: Mark, empty: bpy.types.Object, frame: int) -> Mark:
+    """Return a mark where its empty is at a frame. SettingsError if that is no number."""
+    place, asked = read_place(empty, frame), marks.mark_of(empty)
+    return replace(
+        mark,
+        position=(place.x, place.y) if asked.use_place else None,
+        facing=place.yaw if asked.use_facing and asked.leads else None,
+        height=read_height(empty, frame),
+        palm=read_palm(empty, frame),
+    )
 
 
 def read_height(empty: bpy.types.Object, frame: int) -> float | None:
@@ -174,11 +193,7 @@ def read_height(empty: bpy.types.Object, frame: int) -> float | None:
     if not (mark.use_height and marks.is_of_part(empty)):
         return None
     height: float = _find_matrix(empty, frame).translation.z
-    if not math.isfinite(height):
-        raise SettingsError(
-            f"The mark '{empty.name}' at frame {frame} has no place: its height is not a number; "
-            "type another."
-        )
+    _check_numbers(empty, frame, "height", (height,))
     return height
 
 
@@ -211,27 +226,20 @@ def _read_mark(
             find_frame(database, mark.moment)
         except SettingsError as error:
             raise SettingsError(f"{label} asks for a source frame. {error}") from None
-    place = read_place(empty, frame)
     read = Mark(
         (frame - start) / fps,
-        (place.x, place.y) if mark.use_place else None,
-        place.yaw if mark.use_facing else None,
-        min(to_plain_value(mark.hold), (end - frame) / fps),
-        mark.moment or None,
-        None if mark.gait == "SAME" else mark.gait.lower(),
-        parse_names(mark.tags) if mark.use_tags else None,
-        to_plain_value(mark.tolerance),
-        to_plain_value(mark.facing_tolerance),
-        keeping_poses.read_pose(empty),
-        to_plain_value(mark.pose_tolerance),
-        to_plain_value(mark.pose_fade),
-        mark.part if marks.is_of_part(empty) else CHARACTER,
-        read_height(empty, frame),
-        mark.leads,
-        read_palm(empty, frame),
+        hold=min(to_plain_value(mark.hold), (end - frame) / fps),
+        frame=mark.moment or None,
+        gait=None if mark.gait == "SAME" else mark.gait.lower(),
+        tags=parse_names(mark.tags) if mark.use_tags else None,
+        pose=keeping_poses.read_pose(empty),
+        part=mark.part if marks.is_of_part(empty) else CHARACTER,
+        leads=mark.leads,
+        **{name: to_plain_value(getattr(mark, name)) for name in _TOLERANCES},
     )
     # what the panel does not show without a lead does not count
-    return read if mark.leads else replace(read, facing=None, frame=None, gait=None, tags=None)
+    read = read if mark.leads else replace(read, frame=None, gait=None, tags=None)
+    return place_mark(read, empty, frame)
 
 
 def _read_tempo(empty: bpy.types.Object, start: int, end: int, fps: float) -> Tempo:

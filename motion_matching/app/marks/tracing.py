@@ -19,10 +19,10 @@ from ...engine.motion.rest import AT_REST
 from ...scene.blender.animation.actions import get_scene_fps
 from ...scene.blender.handle import Handle
 from ..character.characters import get_armature
-from ..database.build import load_or_build_steps
+from ..database.build import load_with_settings_steps
 from ..direct import solving
 from ..property_access import settings_of
-from ..settings import get_performer_settings, read_ground
+from ..settings import read_ground
 from ..steps import Steps
 from ..takes import take_actions
 from . import marks, outcomes
@@ -46,11 +46,8 @@ def trace(track: np.ndarray, fps: float) -> list[Traced]:
     """Return where to put marks on a track (T, 3): at stops, at sharp turns, and between these."""
     speed = _measure_speed(track, fps)
     last = len(track) - 1
-    stops = [
-        run
-        for run in find_runs(speed < AT_REST.settled_speed).tolist()
-        if run[1] - run[0] >= _STOP * fps
-    ]
+    slow = find_runs(speed < AT_REST.settled_speed).tolist()
+    stops = [run for run in slow if run[1] - run[0] >= _STOP * fps]
     found = [Traced(0)]
     found += [Traced(a, (min(b, last) - a) / fps) for a, b in stops if b > 1 and a > 0]
     if stops and stops[0][0] == 0:
@@ -98,7 +95,6 @@ def _add_apart(found: list[Traced], tick: int, fps: float) -> list[Traced]:
 
 
 def _fill(found: list[Traced], fps: float) -> list[Traced]:
-    """Add marks where there is none for long."""
     result = []
     for mark, after in zip(found, [*found[1:], None], strict=True):
         result.append(mark)
@@ -115,10 +111,8 @@ def direct_take_steps(obj: bpy.types.Object, action: bpy.types.Action) -> Steps[
     Nothing is changed before the end.
     """
     uid, take = obj.session_uid, Handle.from_block(action, "actions")
-    database = yield from load_or_build_steps(obj)
-    obj = get_armature(uid)
+    obj, database, settings = yield from load_with_settings_steps(obj)
     parts = take_actions.read_parts_on_ground(obj, take_actions.find_take_action(take))
-    settings = get_performer_settings(obj, database)
     performed = yield from take_actions.perform_steps(database, settings, parts, as_recorded=True)
     joined = take_actions.join_takes(parts, performed, database)
     frame = round(min(part.frame for part in parts))

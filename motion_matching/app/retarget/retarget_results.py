@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import bpy
 
 from ...engine.errors import SettingsError
-from ...engine.progress import ReportProgress, map_steps
+from ...engine.progress import map_steps
 from ...engine.retargeting.result.result_check import ResultCheck
 from ...scene.blender.animation import actions, pose_selection
 from ...scene.blender.handle import Handle
@@ -21,14 +21,6 @@ from ..runtime import runtime
 from ..steps import EndedEarly, Steps, run_in_background_steps
 
 _CHECKING = "Checking"
-
-
-class Found(NamedTuple):
-    """The result for an action, and the bones of the armature to look at."""
-
-    action: Handle
-    check: ResultCheck
-    bones: tuple[str, ...]
 
 
 def is_checking() -> bool:
@@ -44,19 +36,19 @@ def check_steps(
     """
     uid, handles = obj.session_uid, [Handle.from_block(action, "actions") for action in made]
     settings_of(obj).retarget.results.clear()
-    found: list[Found] = []
+    found: list[tuple[Handle, ResultCheck]] = []
     seen = 0
     try:
         for seen, handle in enumerate(handles):
             check = yield from _check_one_steps(uid, handle, reader, seen, len(handles))
             if check and check.is_wrong:
-                found.append(Found(handle, check, _list_bones(reader.retargeted, check)))
+                found.append((handle, check))
         seen = len(handles)
     except EndedEarly:
         pass
     obj = get_armature(uid)
-    for one in sorted(found, key=lambda one: -one.check.excess):
-        _add(settings_of(obj).retarget, one)
+    for handle, check in sorted(found, key=lambda one: -one[1].excess):
+        _add(settings_of(obj).retarget, handle.find(), check, reader.retargeted)
     callbacks.redraw()
     rest = f"; {len(handles) - seen} were not checked" if seen < len(handles) else ""
     if not found:
@@ -76,33 +68,21 @@ def _check_one_steps(
         reader.read_steps(get_armature(uid), action, index), lambda _: stage
     )
 
-    def run(report: ReportProgress) -> ResultCheck:
-        return judge()
-
-    return (yield from run_in_background_steps(run, stage[0]))
+    return (yield from run_in_background_steps(lambda _: judge(), stage[0]))
 
 
-def _list_bones(retargeted: Retargeted, check: ResultCheck) -> tuple[str, ...]:
-    """Return the wrong bones of the target: the torn one, or all of the part."""
-    if check.tear:
-        return (check.tear.bone,)
-    names = retargeted.target.skeleton.names
-    return tuple(names[bone] for bone in retargeted.mapping.target.chains.get(check.role, ()))
-
-
-def _add(group: Any, found: Found) -> None:
-    action = found.action.find()
+def _add(
+    group: Any, action: bpy.types.Action | None, check: ResultCheck, retargeted: Retargeted
+) -> None:
+    """List a result with the wrong bones of the target: the torn one, or all of the part."""
     if action is None:
         return
+    names = retargeted.target.skeleton.names
+    part = [names[bone] for bone in retargeted.mapping.target.chains.get(check.role, ())]
     item = property_access.add(group.results, action.name)
-    item.action, item.text = action, f"{found.check.describe()}."
-    item.role, item.bones = found.check.role, ", ".join(found.bones)
-    item.frame = int(action.frame_range[0]) + found.check.frame
-
-
-def get_active_result(group: Any) -> Any:
-    """Return the chosen one of the results that are wrong, or None."""
-    return property_access.get_active(group.results, group.result_index)
+    item.action, item.text = action, f"{check.describe()}."
+    item.role, item.bones = check.role, check.tear.bone if check.tear else ", ".join(part)
+    item.frame = int(action.frame_range[0]) + check.frame
 
 
 def show(obj: bpy.types.Object, index: int, scene: bpy.types.Scene) -> str:
@@ -121,10 +101,4 @@ def show(obj: bpy.types.Object, index: int, scene: bpy.types.Scene) -> str:
     chosen = next((i for i, pair in enumerate(group.pairs) if pair.role == item.role), None)
     if chosen is not None:
         group.pair_index = chosen
-    text: str = item.text
-    return text
-
-
-def clear(obj: bpy.types.Object) -> None:
-    """Forget which results are wrong; their actions stay."""
-    settings_of(obj).retarget.results.clear()
+    return item.text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import bpy
 
 from ...engine.body.axes import FileAxes, describe_mistake, find_all_better_axes
+from ...engine.building.demo_clips import load_standing
 from ...engine.errors import RigChangedError, SettingsError
 from ...engine.files import json_files
 from ...engine.names import to_readable
@@ -19,13 +20,12 @@ from ...engine.progress import ReportProgress, map_steps
 from ...engine.retargeting.pairs.bone_mapping import BoneMapping
 from ...engine.retargeting.settings import RetargetSettings
 from ...engine.settings import get_descriptions
+from ...scene.blender.animation import playback
 from ...scene.blender.animation.actions import find_actions
 from ...scene.retargeting import files, sources, targets, transfer, writing
 from ...scene.retargeting.checking import ResultReader
 from ...scene.retargeting.sources import SourceMotion
-from ...scene.retargeting.targets import Target
 from ...scene.retargeting.transfer import Retargeted, RetargetRequest
-from ...scene.retargeting.writing import WriteOptions
 from ..character.characters import (
     get_armature,
     get_axes,
@@ -35,7 +35,7 @@ from ..character.characters import (
 )
 from ..character.controls import get_control_settings
 from ..mapping.bone_table import SIDES, get_given_bones, show_mapping
-from ..property_access import settings_of, to_plain_value
+from ..property_access import read_names, settings_of, to_plain_value
 from ..steps import Steps, run_in_background_steps, scale_progress_steps
 from . import retarget_results
 
@@ -105,20 +105,42 @@ def get_leg_roles(obj: bpy.types.Object) -> dict[str, str]:
     return {role: bone for role, bone in given.items() if role not in ("spine", "root")}
 
 
-def get_write_options(obj: bpy.types.Object) -> WriteOptions:
+def get_write_options(obj: bpy.types.Object) -> writing.WriteOptions:
     """Return how retargeted motion is written; from files it begins where the scene does."""
     fewer_keys = to_plain_value(settings_of(obj).fewer_keys)
     start, controls = bpy.context.scene.frame_start, get_control_settings(obj)
-    return WriteOptions(frame_start=start, fewer_keys=fewer_keys, controls=controls)
+    return writing.WriteOptions(frame_start=start, fewer_keys=fewer_keys, controls=controls)
+
+
+def add_standing_steps(obj: bpy.types.Object) -> Steps[bpy.types.Action]:
+    """Retarget the built-in standing onto an armature, and return the new action.
+
+    What the armature plays stays. Raises SettingsError for a body with four legs, and RigError as
+    retargeting does; then nothing was added.
+    """
+    uid = obj.session_uid
+    request = RetargetRequest(target_bones=get_leg_roles(obj))
+    target = targets.read_target(obj, get_bone_choice(obj), request.target_bones)
+
+    retargeted = yield from run_in_background_steps(
+        lambda report: transfer.retarget([SourceMotion(load_standing())], target, request, report),
+        "Adding Standing",
+    )
+    obj = get_armature(uid)
+    if retargeted.mapping.target.four_legged:
+        raise SettingsError(
+            f"'{obj.name}' has four legs, and the built-in standing two; add a clip of standing."
+        )
+    yield "Writing", 1.0
+    obj = get_armature(uid)
+    with playback.preserve_animation(obj):
+        [action] = writing.write_retargeted(obj, retargeted, get_write_options(obj))
+    return action
 
 
 def retarget_action_steps(obj: bpy.types.Object, source: ActionSource) -> Steps[str]:
     """Retarget an action onto an armature as a new action, and describe it."""
-
-    def read() -> Steps[list[SourceMotion]]:
-        return _read_action_steps(source)
-
-    told, _ = yield from _retarget_steps(obj, read)
+    told, _ = yield from _retarget_steps(obj, _read_action_steps(source))
     return told
 
 
@@ -159,7 +181,7 @@ def retarget_files_steps(
         return motions
 
     uid = obj.session_uid
-    told, lying = yield from _retarget_steps(obj, read, read_with)
+    told, lying = yield from _retarget_steps(obj, read(), read_with)
     obj = get_armature(uid)
     group, settings = settings_of(obj).retarget, settings_of(obj)
     if file_axes:
@@ -193,21 +215,21 @@ def _read_lying_files(obj: bpy.types.Object) -> tuple[list[Path], str | None]:
             [json_files.expect_text(name, "a file") for name in json_files.expect_list(part, "it")]
             for part in lists
         )
-    except (ValueError, SettingsError, json_files.EntryError) as error:
+    except (ValueError, SettingsError) as error:
         raise SettingsError("The list of retargeted files is lost; retarget them again.") from error
     return list(map(Path, paths)), next(iter(characters), None)
 
 
 def _read_bvh_steps(path: Path, character: str | None, axes: Any) -> Steps[SourceMotion]:
-    def read(report: ReportProgress) -> SourceMotion:
-        return files.read_bvh(path, character=character, **axes)
-
-    return run_in_background_steps(read, f"{_READING} {path.name}")
+    stage = f"{_READING} {path.name}"
+    return run_in_background_steps(
+        lambda _: files.read_bvh(path, character=character, **axes), stage
+    )
 
 
 def _retarget_steps(
     obj: bpy.types.Object,
-    read: Callable[[], Steps[list[SourceMotion]]],
+    read: Steps[list[SourceMotion]],
     read_with: FileAxes | None = None,
 ) -> Steps[tuple[str, list[tuple[str, FileAxes]]]]:
     """Read motion, retarget it onto an armature, and write it.
@@ -217,7 +239,7 @@ def _retarget_steps(
     uid, request = obj.session_uid, get_request(obj)
     keep_frames = settings_of(obj).retarget.keep_frames
     target = _read_target(obj, request)
-    motions = yield from read()
+    motions = yield from read
     request = _leave_out_others(motions, request)
     notes: list[str] = []
 
@@ -238,7 +260,8 @@ def _retarget_steps(
     obj = get_armature(uid)
     show_mapping(obj, retargeted.mapping, motions[0].clip.skeleton, target.skeleton)
     told = describe(made, retargeted.mapping)
-    _store_notes(obj, notes)
+    text = json.dumps([to_readable(note) for note in notes], ensure_ascii=False)
+    settings_of(obj).retarget.notes = text if notes else ""
     if notes:
         told += f". {notes[0].rstrip('.')}"
     if lying:
@@ -249,21 +272,9 @@ def _retarget_steps(
     return told, lying
 
 
-def _store_notes(obj: bpy.types.Object, notes: Sequence[str]) -> None:
-    """Keep what was mended in the motion that was retargeted last, or is wrong with it."""
-    text = json.dumps([to_readable(note) for note in notes], ensure_ascii=False)
-    settings_of(obj).retarget.notes = text if notes else ""
-
-
 def get_notes(group: Any) -> list[str]:
     """Return what was mended in the motion that was retargeted last, or is wrong with it."""
-    if not group.notes:
-        return []
-    try:
-        found = json_files.expect_list(json_files.parse(group.notes, "notes"), "the notes")
-    except (ValueError, SettingsError, json_files.EntryError):
-        return []
-    return [str(note) for note in found]
+    return read_names(group.notes) or []
 
 
 def describe(made: Sequence[bpy.types.Action], mapping: BoneMapping) -> str:
@@ -282,11 +293,11 @@ def _leave_out_others(motions: Sequence[SourceMotion], request: RetargetRequest)
     return replace(request, source_bones=given)
 
 
-def _read_target(obj: bpy.types.Object, request: RetargetRequest) -> Target:
+def _read_target(obj: bpy.types.Object, request: RetargetRequest) -> targets.Target:
     return targets.read_target(obj, get_bone_choice(obj), request.target_bones)
 
 
-def _find_unchanged(uid: int, target: Target, request: RetargetRequest) -> bpy.types.Object:
+def _find_unchanged(uid: int, target: targets.Target, request: RetargetRequest) -> bpy.types.Object:
     """Return an armature. RigChangedError if its bones were changed since they were read."""
     obj = get_armature(uid)
     if not _read_target(obj, request).has_same_bones(target):
@@ -302,10 +313,9 @@ def find_bones_steps(obj: bpy.types.Object, source: ActionSource) -> Steps[str]:
 
     request = _leave_out_others(motions, request)
 
-    def run(report: ReportProgress) -> BoneMapping:
-        return transfer.find_mapping(motions, target, request)
-
-    mapping = yield from run_in_background_steps(run, "Finding Bones")
+    mapping = yield from run_in_background_steps(
+        lambda _: transfer.find_mapping(motions, target, request), "Finding Bones"
+    )
     obj = _find_unchanged(uid, target, request)
     show_mapping(obj, mapping, motions[0].clip.skeleton, target.skeleton)
     return settings_of(obj).retarget.summary

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
         source_files,
         source_grounds,
         source_list,
+        source_motion,
         source_preview,
-        standing_motion,
     )
 else:
     __getattr__ = load_on_use(__name__)

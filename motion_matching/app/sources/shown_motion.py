@@ -9,7 +9,6 @@ import numpy as np
 
 from ...engine.body import mirror, rig
 from ...engine.control.performer import Placement
-from ...engine.errors import RigError
 from ...engine.ground.ground import FLAT, Ground
 from ...engine.motion.clip import Clip
 from ...engine.motion.contacts import ContactSettings
@@ -20,14 +19,18 @@ from ..property_access import settings_of, to_plain_value
 from ..settings import get_simulation_bone_settings
 from . import source_grounds
 from .source_grounds import ShownGround, ShownPlace, find_shown_ground
+from .source_motion import find_hips
+
+_ROOM = 0.75  # of its height, by which another body stands aside
 
 
 class ShownBody(NamedTuple):
-    """Positions (F, B, 3) of bones in the world, their parents (B,), and the hips."""
+    """Positions (F, B, 3) of bones in the world, their parents (B,), the hips, and those below."""
 
     positions: np.ndarray
     parents: np.ndarray
     hips: int
+    bones: np.ndarray
 
     def interpolate(self, row: float) -> np.ndarray:
         """Return the positions of bones (B, 3) at a row or between two; the ends go on."""
@@ -36,24 +39,12 @@ class ShownBody(NamedTuple):
         before = int(row)
         here = self.positions[before]
         there = self.positions[min(before + 1, last)]
-        between: np.ndarray = here + np.float32(row - before) * (there - here)
-        return between
+        return here + np.float32(row - before) * (there - here)
 
     def compute_segments(self, row: float) -> np.ndarray:
         """Return the bones below the hips at a row (N, 2, 3), from end to end."""
         positions = self.interpolate(row)
-        bones = self._list_bones()
-        return np.stack([positions[self.parents[bones]], positions[bones]], axis=1)
-
-    def _list_bones(self) -> np.ndarray:
-        """Return the bones below the hips."""
-        body = {self.hips}
-        below = []
-        for bone, parent in enumerate(self.parents.tolist()):  # parents come first
-            if parent in body:
-                body.add(bone)
-                below.append(bone)
-        return np.array(below, int)
+        return np.stack([positions[self.parents[self.bones]], positions[self.bones]], axis=1)
 
 
 class PreviewedMotion(NamedTuple):
@@ -101,17 +92,21 @@ class Stage(NamedTuple):
 
     @classmethod
     def from_source(
-        cls, source: Any, start: int, mirrored: bool, character: Character | None
+        cls, source: Any, first: int, clip: Clip, mirrored: bool, character: Character | None
     ) -> Stage:
-        """Read where a source is shown, and on what. SettingsError for a ground without a mesh."""
+        """Read where a source is shown, whose clip begins at frame `first`, and on what.
+
+        SettingsError for a ground without a mesh.
+        """
         obj = source.id_data
+        start = max(source.frame_start - first, 0) if source.use_range else 0
         lies = source.ground == source_grounds.OBJECT
         is_placed = character is not None or (source.kind == "FILE" and not lies)
         settings = settings_of(obj)
         floor = FLAT if source.keep_floor else source_grounds.read_floor(source)
         contacts = ContactSettings(speed=to_plain_value(settings.contact_speed))
         return cls(
-            start,
+            min(start, clip.frame_count - 1),
             mirrored,
             get_placement(obj) if is_placed else None,
             float(obj.matrix_world[2][3]),
@@ -123,15 +118,16 @@ class Stage(NamedTuple):
 
     def show(self, motion: PreviewedMotion) -> ShownMotion:
         """Return the bodies and the ground of a motion."""
-        hips = _find_hips(motion.clip, self.roles)
+        hips = find_hips(motion.clip, self.roles)
         body, move = self._place(motion.clip, hips, self.roles)
         floor = scale_floor(self.floor, motion.travel)
         ground = find_shown_ground(motion.clip, self.roles, self.settings, floor, move)
         if motion.original is None:
             return ShownMotion(body, None, ground)
         beside = self._replace(placement=None) if self.lies_on_object else self
-        hips = _find_hips(motion.original, {})
-        original, _ = beside._place(motion.original, hips, {}, _measure_room(body))
+        hips = find_hips(motion.original, {})
+        aside = _ROOM * float(np.ptp(body.positions[0, :, 2]))
+        original, _ = beside._place(motion.original, hips, {}, aside)
         return ShownMotion(body, original, ground)
 
     def _place(
@@ -152,17 +148,6 @@ class Stage(NamedTuple):
             last = self.placement.x, self.placement.y, self.height
             move = ShownPlace(self.mirrored, first, self.placement.yaw, last)
         shown = own.compute_world()[1].astype(np.float64)
-        return ShownBody(move.carry_mirrored(shown), clip.skeleton.parents, hips), move
-
-
-def _measure_room(body: ShownBody) -> float:
-    """Return how far aside another body has to stand: three quarters of this one's height."""
-    return 0.75 * float(np.ptp(body.positions[0, :, 2]))
-
-
-def _find_hips(clip: Clip, roles: Mapping[str, str]) -> int:
-    """Return the bone that the body hangs from; the root if the skeleton is none that is known."""
-    try:
-        return rig.find_roles(clip.skeleton, [clip], roles).hips
-    except RigError:
-        return 0
+        skeleton = clip.skeleton
+        below = np.array(skeleton.get_descendants(hips), int)
+        return ShownBody(move.carry_mirrored(shown), skeleton.parents, hips, below), move

@@ -20,7 +20,7 @@ from ..mapping import source_skeletons
 from ..mapping.mapping import SAME, SourceState
 from ..property_access import armature_of, settings_of
 from ..steps import Steps
-from ..strip.warnings import SourceProblem
+from ..strip.warnings import SourceProblem, format_names
 from .source_files import find_file
 from .source_list import diagnose, get_label, get_source
 
@@ -66,7 +66,7 @@ def _check_action(obj: bpy.types.Object, action: bpy.types.Action) -> tuple[str,
     missing = sorted(moved.difference(armature_of(obj).bones.keys()))
     if 2 * len(missing) < len(moved):
         return "", ""  # those of helpers that were removed, as in `actions.find_actions`
-    return "bones", source_skeletons.format_missing(missing)
+    return "bones", format_names([f"'{name}'" for name in missing], 1)
 
 
 def match_notes(obj: bpy.types.Object, notes: Collection[BuildNote]) -> list[SourceProblem]:

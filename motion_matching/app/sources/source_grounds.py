@@ -5,15 +5,15 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import bpy
 import numpy as np
 
-from ... import engine, scene  # whose modules load on use: panels need this one
+from ... import scene  # whose modules load on use: panels need this one
 from ...engine.body import rig, toe_ends
 from ...engine.errors import RigError, SettingsError
-from ...engine.ground.ground import Ground
+from ...engine.ground.ground import FLAT, Ground
 from ...engine.maths.along_time import apply_savitzky_golay, compute_window, find_runs
 from ...engine.maths.planar import wrap
 from ...engine.maths.rotations import quat
@@ -23,11 +23,6 @@ from ...engine.motion.settings import SimulationBoneSettings
 from ...engine.sources.climbs import describe_climb
 from ...engine.sources.own_grounds import find_own_ground
 from ..property_access import settings_of
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from ...engine.ground.ground import Ground
 
 FOUND, LEVEL, OBJECT = "FOUND", "LEVEL", "OBJECT"
 _DECIMALS = 5  # of places that count
@@ -46,7 +41,7 @@ def read_floor(source: Any) -> Ground | None:
     """
     if source.ground == OBJECT:
         return scene.staging.ground.build_ground(_read_triangles(source))[0]
-    return engine.ground.ground.FLAT if source.ground == LEVEL else None
+    return FLAT if source.ground == LEVEL else None
 
 
 def get_content(source: Any, obj: bpy.types.Object) -> dict[str, str]:

@@ -88,6 +88,12 @@ def use_axes(obj: bpy.types.Object, up: str, forward: str) -> FileAxes:
     return axes
 
 
+def list_usable(obj: bpy.types.Object) -> list[MotionMatchingSource]:
+    """Return the sources that are on and have something to read."""
+    sources = settings_of(obj).sources
+    return [source for source in sources if source.enabled and not find_source_problem(source)]
+
+
 def find_source_problem(source: MotionMatchingSource) -> str:
     """Return why a source cannot be built from and what to do, or nothing: a sentence's end."""
     return diagnose(source)[1]

@@ -12,15 +12,12 @@ from typing import Any, NamedTuple
 import bpy
 import numpy as np
 
-from ...engine.bvh import bvh
 from ...engine.errors import MotionMatchingError
-from ...engine.motion.clip import Clip
-from ...engine.progress import ReportProgress, map_steps
+from ...engine.progress import ReportProgress
 from ...scene.blender.animation.actions import get_scene_fps
 from ...scene.blender.handle import Handle
-from ...scene.reading import sampling
 from .. import callbacks
-from ..character.characters import get_armature, get_bone_choice
+from ..character.characters import get_armature
 from ..mapping import mapping
 from ..property_access import settings_of
 from ..retarget import retargeting
@@ -29,8 +26,8 @@ from ..settings import get_simulation_bone_settings
 from ..steps import Steps, run_in_background_steps
 from . import source_grounds
 from .shown_motion import PreviewedMotion, ShownBody, ShownMotion, Stage
-from .source_files import find_file, get_reading
 from .source_list import check_source, get_source
+from .source_motion import read_steps
 
 _READING = "Reading"
 
@@ -107,10 +104,6 @@ class SourcePreview:
         """Return the motion that the character has in it."""
         return self.shown.body
 
-    def interpolate(self, frame: float) -> np.ndarray:
-        """Return the positions of bones (B, 3) at a frame of the source."""
-        return self.body.interpolate(frame - self.first)
-
 
 def _identify(obj: bpy.types.Object, source: Any) -> tuple[Any, ...]:
     """Return a key of the data that the motion of a source is read from."""
@@ -124,9 +117,6 @@ def _identify(obj: bpy.types.Object, source: Any) -> tuple[Any, ...]:
     return uid, settings.bones, owner.data.session_uid, *chosen
 
 
-# ---------------------------------------------------------------- beginning and end
-
-
 def preview_steps(
     obj: bpy.types.Object, index: int, mirrored: bool = False
 ) -> Steps[SourcePreview]:
@@ -136,15 +126,13 @@ def preview_steps(
     check_source(obj, source)
     name = source.name
     read_from = _identify(obj, source)
-    first, clip = yield from _read_steps(uid, index)
+    first, clip = yield from read_steps(uid, index, _READING)
     obj, source = get_source(uid, index)
-    span_start = max(source.frame_start - first, 0) if source.use_range else 0
     state = yield from mapping.find_source_state_steps(uid, index)
     obj, source = get_source(uid, index)
     character = mapping.find_character(obj) if state.kind == "mapped" else None
-    start = min(span_start, clip.frame_count - 1)
     ground_of = _identify_ground(source)
-    stage = Stage.from_source(source, start, mirrored, character)
+    stage = Stage.from_source(source, first, clip, mirrored, character)
 
     def compute(_: ReportProgress) -> tuple[PreviewedMotion, ShownMotion]:
         motion = PreviewedMotion.from_clip(clip, character)
@@ -191,21 +179,6 @@ def _enter_used_frames(preview: SourcePreview) -> None:
             scene.frame_set(round(span.to_timeline(span.first)))
 
 
-def _read_steps(uid: int, index: int) -> Steps[tuple[int, Clip]]:
-    """Return the motion of a source without its range, and the frame at which it begins."""
-    obj, source = get_source(uid, index)
-    if source.kind == "FILE":
-        file = find_file(source) or ""
-        reading = get_reading(source)
-        clip = yield from run_in_background_steps(lambda _: bvh.load(file, **reading), _READING)
-        return 0, clip
-    owner = source.performer or obj
-    steps = sampling.sample_steps(owner, source.action, bones=get_bone_choice(owner))
-    finish = yield from map_steps(steps, lambda _: (_READING, 0.0))
-    sampled = yield from run_in_background_steps(lambda _: finish(), _READING)
-    return sampled.first, sampled.clip
-
-
 def stop() -> None:
     """End the preview, and go back to the frame that was shown before."""
     preview = runtime.source_preview
@@ -242,10 +215,9 @@ def follow_ground() -> None:
         ground_of = _identify_ground(source)
         if ground_of == preview.ground_of:
             return
-        first = max(source.frame_start - preview.first, 0) if source.use_range else 0
-        start = min(first, preview.motion.clip.frame_count - 1)
         character = mapping.find_character(source.id_data) if preview.shown.original else None
-        stage = Stage.from_source(source, start, preview.mirrored, character)
+        clip = preview.motion.clip
+        stage = Stage.from_source(source, preview.first, clip, preview.mirrored, character)
         shown = stage.show(preview.motion)
     except MotionMatchingError:  # the list of sources says it
         return
@@ -265,12 +237,8 @@ def follow_selection() -> None:
 
 
 def _redraw() -> None:
-    callbacks.redraw("WINDOW")
-    callbacks.redraw("WINDOW", "DOPESHEET_EDITOR")
-    callbacks.redraw()
-
-
-# ---------------------------------------------------------------- what it shows
+    callbacks.redraw("WINDOW", "UI")
+    callbacks.redraw("WINDOW", editor="DOPESHEET_EDITOR")
 
 
 def find_shown(obj: bpy.types.Object | None) -> tuple[SourcePreview, Any] | None:

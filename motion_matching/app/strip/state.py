@@ -146,9 +146,6 @@ def list_offers(obj: bpy.types.Object) -> list[Button]:
     return [button for problem in handled for button in describe_rig_problem(problem).buttons]
 
 
-# ---------------------------------------------------------------- warnings
-
-
 def get_warnings(obj: bpy.types.Object, area: Area | None = None) -> list[WarningItem]:
     """Return the warnings about an armature that were not dismissed, of a panel or of all."""
     items = get_undismissed(obj.session_uid, _collect(obj))

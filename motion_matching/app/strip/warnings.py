@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 Area = Literal["character", "database", "play", "takes", "insight"]  # the panel it belongs to
 
-_MAX_NAMES = 3
 SLOPE = "slope"  # the kind of what climbs, with which nothing need be wrong
 
 
@@ -68,143 +67,122 @@ class SourceProblem(NamedTuple):
 class _Kind(NamedTuple):
     """Wording of similar problems, for one source and for several, and their fix."""
 
-    area: Area
     one: str
     several: str
     state: str
     is_left_out: bool = True
     button: Button | None = None
     advice: str = ""
+    area: Area = "database"
 
 
 _SELECT, _EDIT = "motion_matching.select_source", "motion_matching.edit_named_sources"
-_WHOLE = Button("Whole Range", _EDIT, "FULLSCREEN_ENTER", (("edit", "whole"),))
-_KEEP_FRAMES = Button("Keep Frames", _EDIT, "LOOP_BACK", (("edit", "keep_frames"),))
-_KEEP_FLOOR = Button("Keep Floor", _EDIT, "LOOP_BACK", (("edit", "keep_floor"),))
-_MEND_FRAMES = Button("Mend Frames", _EDIT, "TOOL_SETTINGS", (("edit", "mend_frames"),))
-_MEND_FLOOR = Button("Mend Floor", _EDIT, "TOOL_SETTINGS", (("edit", "mend_floor"),))
-_LEVEL_GROUND = Button("Level Ground", _EDIT, "LOOP_BACK", (("edit", "level_ground"),))
-_FIND_GROUND = Button("Find Ground", _EDIT, "TOOL_SETTINGS", (("edit", "find_ground"),))
 _AGAIN = Button("Build Again", "motion_matching.build", "FILE_REFRESH")
-_NO_LOOP = Button("Do Not Loop", _EDIT, "X", (("edit", "no_loop"),))
 _COMPUTED = Button("Back to Computed", "motion_matching.use_computed_paths", "LOOP_BACK")
 _SPINE = Button("Use Spine and Hips", "motion_matching.smooth_path", "BONE_DATA")
 _USE_AXES = "motion_matching.use_axes"
 _OF_SOURCES = (_EDIT, _COMPUTED.operator)  # operators that are given the names
-_LACKS = "that this armature lacks"
-_ELSEWHERE = "import motion of another character separately, with Import Motion Capture"
+
+
+def _edit(label: str, icon: str) -> Button:
+    """Return the button that edits sources by the name of its label."""
+    return Button(label, _EDIT, icon, (("edit", label.lower().replace(" ", "_")),))
+
+
+_KEEP_FRAMES = _edit("Keep Frames", "LOOP_BACK")
+_FIND_GROUND = _edit("Find Ground", "TOOL_SETTINGS")
 
 
 def _tell(one: str, several: str, button: Button | None = None) -> _Kind:
     """Return a kind of problem with motion that is in the database all the same."""
-    return _Kind("database", one, several, "Check Motion", False, button)
-
-
-def _tell_mend(one: str, several: str) -> _Kind:
-    """Return a kind of problem that was mended."""
-    return _tell(one, several, _KEEP_FRAMES)
+    return _Kind(one, several, "Check Motion", False, button)
 
 
 RIG_KIND = "rig"
-LIVE_KINDS = frozenset(
-    ("speed", "slow", "slow rig", "missing tags", "tags at once", "untrained tags")
-)
+LIVE_KINDS = ("speed", "slow", "slow rig", "missing tags", "tags at once", "untrained tags")
 SOURCE_KINDS = {
-    "lost": _Kind("database", "has lost its motion", "have lost their motion", "Lost Motion"),
-    "missing": _Kind("database", "has a missing file", "have missing files", "Files Missing"),
+    "lost": _Kind("has lost its motion", "have lost their motion", "Lost Motion"),
+    "missing": _Kind("has a missing file", "have missing files", "Files Missing"),
     "range": _Kind(
-        "database", "ends before it starts", "end before they start", "Wrong Range", button=_WHOLE
+        "ends before it starts",
+        "end before they start",
+        "Wrong Range",
+        button=Button("Whole Range", _EDIT, "FULLSCREEN_ENTER", (("edit", "whole"),)),
     ),
     "path": _Kind(
-        "database",
         "has lost its hand-edited path",
         "have lost their hand-edited paths",
         "Path Lost",
         button=_COMPUTED,
     ),
     "no ground": _Kind(
-        "database",
         "has no object for its ground",
         "have no objects for their grounds",
         "Ground Lost",
         button=_FIND_GROUND,
     ),
-    "unreadable": _Kind("database", "cannot be read", "cannot be read", "Unreadable"),
-    "still": _Kind("database", "moves no bone", "move no bone", "No Motion"),
-    "short": _Kind("database", "is too short", "are too short", "Too Short"),
+    "unreadable": _Kind("cannot be read", "cannot be read", "Unreadable"),
+    "still": _Kind("moves no bone", "move no bone", "No Motion"),
+    "short": _Kind("is too short", "are too short", "Too Short"),
     "skeleton": _Kind(
-        "database",
         "has unrecognised bones",
         "have unrecognised bones",
         "Needs Help",
         advice="choose them in Source, Bones",
     ),
     "body": _Kind(
-        "database",
         "has bones that do not form a body",
         "have bones that do not form a body",
         "Needs Help",
         False,
     ),
     "bones": _Kind(
-        "character",
-        f"moves bones {_LACKS}",
-        f"move bones {_LACKS}",
+        "moves bones that this armature lacks",
+        "move bones that this armature lacks",
         "Bones Missing",
-        advice=_ELSEWHERE,
+        advice="import motion of another character separately, with Import Motion Capture",
+        area="character",
     ),
     "loop": _Kind(
-        "database",
         "does not end as it starts",
         "do not end as they start",
         "Open Loops",
         False,
-        _NO_LOOP,
+        Button("Do Not Loop", _EDIT, "X", (("edit", "no_loop"),)),
     ),
-    "tag": _Kind(
-        "database", "has a tag on none of its frames", "have tags on no frame", "Empty Tags", False
-    ),
-    "file": _Kind("database", "may be read wrongly", "may be read wrongly", "Check Import", False),
-    "axes": _Kind(
-        "database",
-        "lies or stands on its head",
-        "lie or stand on their head",
-        "Check Axes",
-        is_left_out=False,
-    ),
+    "tag": _Kind("has a tag on none of its frames", "have tags on no frame", "Empty Tags", False),
+    "file": _Kind("may be read wrongly", "may be read wrongly", "Check Import", False),
+    "axes": _Kind("lies or stands on its head", "lie or stand on their head", "Check Axes", False),
     "root": _Kind(
-        "database",
-        "has a root that stays still",
-        "have roots that stay still",
-        "Still Root",
-        False,
-        _SPINE,
+        "has a root that stays still", "have roots that stay still", "Still Root", False, _SPINE
     ),
-    "alien": _tell_mend("has frames unlike the others", "have frames unlike the others"),
-    "glitch": _tell_mend("has glitches", "have glitches"),
-    "leap": _tell_mend("leaps", "leap"),
-    "frozen": _tell_mend("has frozen frames", "have frozen frames"),
-    "repeated": _tell_mend("repeats frames", "repeat frames"),
+    "alien": _tell("has frames unlike the others", "have frames unlike the others", _KEEP_FRAMES),
+    "glitch": _tell("has glitches", "have glitches", _KEEP_FRAMES),
+    "leap": _tell("leaps", "leap", _KEEP_FRAMES),
+    "frozen": _tell("has frozen frames", "have frozen frames", _KEEP_FRAMES),
+    "repeated": _tell("repeats frames", "repeat frames", _KEEP_FRAMES),
     "stepped": _tell("moves in steps", "move in steps"),
-    "floor": _tell("stands on another floor", "stand on other floors", _KEEP_FLOOR),
+    "floor": _tell(
+        "stands on another floor", "stand on other floors", _edit("Keep Floor", "LOOP_BACK")
+    ),
     "kept frames": _tell(
         "keeps frames that the build would repair",
         "keep frames that the build would repair",
-        _MEND_FRAMES,
+        _edit("Mend Frames", "TOOL_SETTINGS"),
     ),
     "kept floor": _tell(
         "keeps a floor that the build would correct",
         "keep floors that the build would correct",
-        _MEND_FLOOR,
+        _edit("Mend Floor", "TOOL_SETTINGS"),
     ),
-    SLOPE: _tell("climbs a slope or stairs", "climb slopes or stairs", _LEVEL_GROUND),
+    SLOPE: _tell(
+        "climbs a slope or stairs", "climb slopes or stairs", _edit("Level Ground", "LOOP_BACK")
+    ),
     "ground": _tell("is not on its ground", "are not on their grounds", _FIND_GROUND),
     "in place": _tell("walks in place", "walk in place"),
     "units": _tell("has hips in another unit", "have hips in another unit"),
     "unmended": _tell("would be repaired by a build", "would be repaired by a build", _AGAIN),
 }
-
-
 # by `rig_check.Problem.fix`: the button, and what it does
 FIXES = {
     "scale": (
@@ -216,10 +194,7 @@ FIXES = {
         "Turn the rest pose to face -Y, and the object back, so that all animation stays in place",
     ),
     "deform": ("Use Deform Bones", "Use only deform bones"),
-    "roles": (
-        "Find Roles",
-        "Clear the bones chosen by role, to find them automatically",
-    ),
+    "roles": ("Find Roles", "Clear the bones chosen by role, to find them automatically"),
 }
 
 
@@ -260,10 +235,10 @@ def _describe_sources(kind: str, alike: Sequence[SourceProblem]) -> WarningItem:
     return WarningItem(kind, text, words.area, names, tuple(buttons))
 
 
-def format_names(names: Sequence[str]) -> str:
+def format_names(names: Sequence[str], most: int = 3) -> str:
     """Return the first names of a list, and how many more there are."""
-    more = len(names) - _MAX_NAMES
-    return ", ".join(names[:_MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def describe_rig_problem(problem: Problem) -> WarningItem:
@@ -275,9 +250,6 @@ def describe_rig_problem(problem: Problem) -> WarningItem:
         buttons = (Button(label, "motion_matching.fix_rig", "TOOL_SETTINGS", given),)
     about, serious = (problem.label,), problem.serious
     return WarningItem(RIG_KIND, problem.sentence, "character", about, buttons, serious)
-
-
-# ---------------------------------------------------------------- notes of a build
 
 
 def notes_to_text(notes: Iterable[SourceProblem]) -> str:
@@ -308,9 +280,6 @@ def find_notes(text: str) -> Mapping[str, SourceProblem]:
 def describe_notes(text: str) -> tuple[WarningItem, ...]:
     """Return the warnings of the notes on a build; panels ask for them at every redraw."""
     return group_source_problems(parse_notes(text))
-
-
-# ---------------------------------------------------------------- dismissing
 
 
 def get_undismissed(uid: int, items: Iterable[WarningItem]) -> list[WarningItem]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -187,35 +188,33 @@ def bake_steps(jobs: Sequence[tuple[bpy.types.Object, BakePlan]]) -> Steps[tuple
     report, and the errors of armatures left out. A single error is raised.
     """
     uids = [(obj.session_uid, obj.name, plan) for obj, plan in jobs]
+    errors: list[tuple[str, MotionMatchingError]] = []
     performed: list[tuple[str, Performed]] = []
-    refused: list[str] = []
-    errors: list[MotionMatchingError] = []
-
-    def refuse(name: str, error: MotionMatchingError) -> None:
-        errors.append(error)
-        refused.append(f"'{name}' was left out: {error}")
-
+    prepared, reports = [], []
     for number, (uid, name, plan) in enumerate(uids):
-        try:
+        with _collect_error(name, errors):
             steps = prepare_steps(get_armature(uid), plan.build_request_steps)
             report = partial(_report_part, name, number, len(uids))
             performed.append((name, (yield from map_steps(steps, report))))
-        except MotionMatchingError as error:
-            refuse(name, error)
-    prepared, reports = [], []
     for name, ready in performed:
-        try:
+        with _collect_error(name, errors):
             prepared.append((name, (yield from ready.prepare_bake_steps())))
-        except MotionMatchingError as error:
-            refuse(name, error)
     for name, bake in prepared:
-        try:
+        with _collect_error(name, errors):
             reports.append(bake())
-        except MotionMatchingError as error:
-            refuse(name, error)
+    refused = [f"'{name}' was left out: {error}" for name, error in errors]
     if not reports:
-        raise errors[0] if len(errors) == 1 else MotionMatchingError(" ".join(refused))
+        raise errors[0][1] if len(errors) == 1 else MotionMatchingError(" ".join(refused))
     return reports[0] if len(reports) == 1 else f"Baked {len(reports)} takes", refused
+
+
+@contextmanager
+def _collect_error(name: str, errors: list[tuple[str, MotionMatchingError]]) -> Iterator[None]:
+    """Add what goes wrong with an armature to the errors, for the others to go on."""
+    try:
+        yield
+    except MotionMatchingError as error:
+        errors.append((name, error))
 
 
 def _report_part(

@@ -34,7 +34,7 @@ from ..settings import get_performer_settings
 from ..steps import Steps, run_in_background_steps
 from ..strip.warnings import Button, WarningItem, forget_resolved
 from .take_actions import find_take_action, join_takes, perform_steps, read_parts_on_ground
-from .variants import TakeVariant, perform_variant_steps
+from .variants import perform_variant_steps
 
 
 class Row(NamedTuple):
@@ -81,21 +81,16 @@ def compare_steps(
     else:
         variant = yield from perform_variant_steps(get_armature(uid), take, kind)
         names = (names[0], variant.name)
-        measured.append((yield from _measure_variant_steps(variant)))
+        report = yield from run_in_background_steps(
+            lambda _: takes.report(variant.take, variant.database), "Measuring"
+        )
+        measured.append(TakeMeasures(report["take"], report["sources"], ()))
     columns = (measured[0].take, measured[1].take, measured[0].clips)
     rows = [Row(each.label, *map(each.format_in, columns)) for each in MEASURES]
     named = zip(names, measured, strict=True)
     items = tuple(_describe_note(name, kind) for name, each in named for kind in each.notes)
     forget_resolved(uid, NOTES, items)
     return Comparison(names, tuple(row for row in rows if row.first or row.second), items)
-
-
-def _measure_variant_steps(variant: TakeVariant) -> Steps[TakeMeasures]:
-    def measure(_: ReportProgress) -> TakeMeasures:
-        report = takes.report(variant.take, variant.database)
-        return TakeMeasures(report["take"], report["sources"], ())
-
-    return (yield from run_in_background_steps(measure, "Measuring"))
 
 
 def _describe_note(take: str, kind: str) -> WarningItem:
@@ -121,9 +116,11 @@ def measure_steps(uid: int, handle: Handle, database: Database) -> Steps[TakeMea
     made = yield from perform_steps(database, settings, parts, as_recorded=True)
     yield f"Reading {handle.name}", 1.0
     action, first = find_take_action(handle), round(min(part.frame for part in parts))
-    name, sampled = action.name, _sample_action(get_armature(uid), action, first)
+    name, last = action.name, max(int(action.frame_range[1]), first + 1)
+    obj = get_armature(uid)
+    [sampled] = sample(obj, [action], bones=get_bone_choice(obj), frames=(first, last))
     take = join_takes(parts, made, database)
-    clip = resample(sampled, take.fps)
+    clip = resample(sampled.clip, take.fps)
     count = min(take.frame_count, clip.frame_count)
     take, clip = take.crop(0, count), clip.crop(0, count)
     bones = database.source_bones
@@ -152,12 +149,6 @@ def measure_steps(uid: int, handle: Handle, database: Database) -> Steps[TakeMea
         return TakeMeasures(measures, report["sources"], tuple(notes))
 
     return (yield from run_in_background_steps(measure, "Measuring"))
-
-
-def _sample_action(obj: bpy.types.Object, action: bpy.types.Action, first: int) -> Clip:
-    """Sample an action from a frame to its end."""
-    last = max(int(action.frame_range[1]), first + 1)
-    return sample(obj, [action], bones=get_bone_choice(obj), frames=(first, last))[0].clip
 
 
 def _read_contacts(

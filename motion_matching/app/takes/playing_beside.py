@@ -5,19 +5,15 @@ The character keeps its action. What moves beside it is another take, or a varia
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import bpy
 import numpy as np
 
-from ...engine.body import rig
-from ...engine.errors import RigError
 from ...engine.maths.rotations import quat
 from ...engine.motion.clip import Clip
-from ...engine.performance.performance import Performance
-from ...engine.progress import ReportProgress, map_steps
+from ...engine.progress import ReportProgress
 from ...scene.blender.animation.actions import get_scene_fps
 from ...scene.blender.handle import Handle
 from ...scene.reading import sampling
@@ -25,8 +21,9 @@ from ...scene.rig.root_target import RootTarget
 from ...scene.staging import skin
 from .. import callbacks
 from ..character.characters import get_armature, get_bone_choice, get_roles, get_root_target
-from ..property_access import settings_of
+from ..property_access import get_active_take, settings_of
 from ..runtime import runtime
+from ..sources.source_motion import find_hips, sample_steps
 from ..steps import Steps, run_in_background_steps
 from .take_actions import find_take_action, read_parts
 from .variants import perform_variant_steps
@@ -100,9 +97,6 @@ def is_played(obj: bpy.types.Object, action: bpy.types.Action) -> bool:
     return data.action == action or any(strip.action == action for strip in strips)
 
 
-# ---------------------------------------------------------------- beginning and end
-
-
 def play_beside_steps(
     obj: bpy.types.Object, action: bpy.types.Action, kind: str, other: bpy.types.Action | None
 ) -> Steps[str]:
@@ -112,10 +106,13 @@ def play_beside_steps(
     """
     uid, take = obj.session_uid, Handle.from_block(action, "actions")
     shown = Handle.from_block(other, "actions") if kind == "TAKE" and other else None
-    begin, first = _read_start(action)
+    first_part = min(read_parts(action), key=lambda part: part.frame)
+    first = first_part.frame
     if shown:
-        yield f"Reading {shown.name}", 0.0
-        clip, name = (yield from _sample_steps(uid, shown)), shown.name
+        stage = f"{_READING} {shown.name}"
+        yield stage, 0.0
+        sampled = yield from sample_steps(get_armature(uid), find_take_action(shown), stage)
+        clip, name = sampled.clip, shown.name
     else:
         variant = yield from perform_variant_steps(obj, take, kind)
         clip, name = variant.take.to_clip(), variant.name
@@ -129,7 +126,7 @@ def play_beside_steps(
     roles, handle = get_roles(settings_of(obj)), Handle.from_block(obj, "objects")
 
     def compute(_: ReportProgress) -> PlayedBeside:
-        hips, own = _find_hips(clip, roles), _find_hips(start, roles)
+        hips, own = find_hips(clip, roles), find_hips(start, roles)
         rotations, positions = (np.asarray(each, np.float32) for each in clip.compute_world())
         at = start.compute_world()[1][0]
         positions[..., :2] += (at[own, :2] - positions[0, hips, :2]).astype(np.float32)
@@ -142,29 +139,14 @@ def play_beside_steps(
             motion=BesideMotion(rotations, positions, clip.fps),
             body=skin.build_skin(clip.skeleton, hips),
             first=first,
-            yaw=begin.facing,
+            yaw=first_part.performance.facing,
             height=max(*sizes, 1e-6),
             joints=tuple(start.skeleton.names[bone] for bone in _list_body(start, own)),
         )
 
     runtime.beside = yield from run_in_background_steps(compute, _READING)
-    _redraw()
+    callbacks.redraw("WINDOW", "UI")
     return f"'{name}' plays beside '{take.name}'"
-
-
-def _read_start(action: bpy.types.Action) -> tuple[Performance, float]:
-    """Return the performance that a take begins with, and its frame."""
-    part = min(read_parts(action), key=lambda each: each.frame)
-    return part.performance, part.frame
-
-
-def _sample_steps(uid: int, take: Handle) -> Steps[Clip]:
-    """Sample a take of an armature from its first frame to its last."""
-    obj, action = get_armature(uid), find_take_action(take)
-    steps = sampling.sample_steps(obj, action, bones=get_bone_choice(obj))
-    finish = yield from map_steps(steps, lambda _: (f"{_READING} {take.name}", 0.0))
-    sampled = yield from run_in_background_steps(lambda _: finish(), _READING)
-    return sampled.clip
 
 
 def _stop_in_place(clip: Clip) -> Clip:
@@ -174,16 +156,7 @@ def _stop_in_place(clip: Clip) -> Clip:
     return still
 
 
-def _find_hips(clip: Clip, roles: Mapping[str, str]) -> int:
-    """Return the bone that the body hangs from; the root if the skeleton is none that is known."""
-    try:
-        return rig.find_roles(clip.skeleton, [clip], roles).hips
-    except RigError:
-        return 0
-
-
 def _list_body(clip: Clip, hips: int) -> list[int]:
-    """Return the hips and the bones below them."""
     return [hips, *clip.skeleton.get_descendants(hips)]
 
 
@@ -197,7 +170,7 @@ def stop() -> None:
     """Hide what plays beside a character; may be called twice."""
     if runtime.beside is not None:
         runtime.beside = None
-        _redraw()
+        callbacks.redraw("WINDOW", "UI")
 
 
 def follow_changes() -> None:
@@ -213,15 +186,6 @@ def follow_selection() -> None:
     """Hide it if another take was chosen."""
     shown = runtime.beside
     obj = shown.armature.find() if shown else None
-    if shown is None or obj is None:
-        return
-    settings = settings_of(obj)
-    takes = settings.takes
-    active = takes[settings.take_index].action if settings.take_index < len(takes) else None
-    if active is None or active != shown.take.find():
+    active = get_active_take(obj) if obj else None
+    if obj and (active is None or active != shown.take.find()):
         stop()
-
-
-def _redraw() -> None:
-    callbacks.redraw("WINDOW")
-    callbacks.redraw()

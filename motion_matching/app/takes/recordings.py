@@ -82,7 +82,6 @@ def _rename(ticks: RecordedTicks) -> RecordedTicks:
 
 
 def _is_here(origin: Origin) -> bool:
-    """Return whether this file has the armature or empty of a recording."""
     if origin.alone:
         return origin.file == bpy.data.filepath
     return _find_armature(origin.armature) is not None

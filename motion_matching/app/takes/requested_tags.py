@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import bpy
+import numpy as np
 
 from ...engine.errors import MotionMatchingError
+from ...engine.maths.along_time import find_runs
 from ...scene.blender.animation.actions import get_scene_fps
 from ...scene.blender.handle import Handle
 from ...scene.writing import recording
@@ -26,18 +27,12 @@ class RequestedTag(NamedTuple):
     last: int
 
 
-class TagRequestCache:
-    """The requested tags of takes, by the action and how often it was recorded into."""
-
-    def __init__(self) -> None:
-        self.by_take: dict[tuple[int, int, float], tuple[RequestedTag, ...]] = {}
-
-
 def get_requested_tags(action: bpy.types.Action) -> Sequence[RequestedTag]:
     """Return what is known of the tags that a take requested; it is read soon if nothing is."""
     if not recording.is_take(action):
         return ()
-    known, state = runtime.get_cache(TagRequestCache).by_take, _get_state(action)
+    known: dict[Any, tuple[RequestedTag, ...]] = runtime.known["requested tags"]
+    state = _get_state(action)
     if state not in known:
         known[state] = ()
         callbacks.schedule(partial(_read, Handle.from_block(action, "actions")))
@@ -51,8 +46,8 @@ def _get_state(action: bpy.types.Action) -> tuple[int, int, float]:
 def _read(take: Handle) -> None:
     action = take.find()
     if action is not None:
-        runtime.get_cache(TagRequestCache).by_take[_get_state(action)] = read_requested_tags(action)
-        callbacks.redraw("WINDOW", "DOPESHEET_EDITOR")
+        runtime.known["requested tags"][_get_state(action)] = read_requested_tags(action)
+        callbacks.redraw("WINDOW", editor="DOPESHEET_EDITOR")
 
 
 def read_requested_tags(action: bpy.types.Action) -> tuple[RequestedTag, ...]:
@@ -70,11 +65,7 @@ def _find_ranges(part: TakePart) -> Iterator[RequestedTag]:
     step = get_scene_fps(bpy.context.scene) / part.performance.fps
     asked = [intent.tags | ({intent.jump_to} if intent.jump_to else set()) for intent in intents]
     for name in sorted(set().union(*asked)):
-        tick = 0
-        for is_asked, run in groupby(name in tags for tags in asked):
-            count = len(list(run))
-            if is_asked:
-                first = round(part.frame + tick * step)
-                last = round(part.frame + (tick + count) * step) - 1
-                yield RequestedTag(name, first, max(first, last))
-            tick += count
+        for start, stop in find_runs(np.array([name in tags for tags in asked])).tolist():
+            first = round(part.frame + start * step)
+            last = round(part.frame + stop * step) - 1
+            yield RequestedTag(name, first, max(first, last))

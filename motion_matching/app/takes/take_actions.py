@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import bpy
 
@@ -33,9 +33,9 @@ from ...scene.writing.bake import bake
 from ..character import controls
 from ..character.characters import get_armature, get_root_target
 from ..controller.training import ChosenMethod
-from ..database.build import load_or_build_steps
+from ..database.build import load_with_settings_steps
 from ..property_access import settings_of
-from ..settings import add_obstacles, get_performer_settings
+from ..settings import add_obstacles
 from ..steps import Steps, run_in_background_steps, scale_report
 from .take_list import find_free_name, list_take
 
@@ -165,9 +165,7 @@ def bake_steps(obj: bpy.types.Object, build_request: RequestFactory) -> Steps[st
 def prepare_steps(obj: bpy.types.Object, build_request: RequestFactory) -> Steps[Performed]:
     """Perform a request with an armature's database and settings, built if need be."""
     uid = obj.session_uid
-    database = yield from load_or_build_steps(obj)
-    obj = get_armature(uid)
-    settings = get_performer_settings(obj, database)
+    obj, database, settings = yield from load_with_settings_steps(obj)
     request = yield from build_request(uid, database, settings)
     obj = get_armature(uid)
     request.find_keyed_bones(obj)  # raises before anything is performed
@@ -204,7 +202,7 @@ def perform_steps(
             report_part = scale_report(report, "Performing", number, len(parts))
             field, performed = fields[method], part.performance
             if result and part.continues and not as_recorded:
-                before = _join(parts[:number], result, database, rate)
+                before = join_takes(parts[:number], result, database, rate)
                 tick = _find_tick(parts, part, database.fps, rate)
                 performed = continue_from(before, tick, performed)
             adapted = field.adapt_performance(performed) if field else performed
@@ -221,15 +219,12 @@ def perform_steps(
     return (yield from run_in_background_steps(perform, "Performing"))
 
 
-def join_takes(parts: Sequence[TakePart], takes: Sequence[Take], database: Database) -> Take:
-    """Return the takes of parts as one, in the frames of the current scene."""
-    return _join(parts, takes, database, get_scene_fps(bpy.context.scene))
-
-
-def _join(
-    parts: Sequence[TakePart], takes: Sequence[Take], database: Database, rate: float
+def join_takes(
+    parts: Sequence[TakePart], takes: Sequence[Take], database: Database, rate: float | None = None
 ) -> Take:
+    """Return the takes of parts as one, in frames of a `rate`, by default the current scene's."""
     fps = database.fps
+    rate = rate or get_scene_fps(bpy.context.scene)
     joined = join([(_find_tick(parts, parts[0], fps, rate), takes[0])])
     for part, made in zip(parts[1:], takes[1:], strict=True):
         tick = _find_tick(parts, part, fps, rate)
@@ -254,14 +249,7 @@ def prepare_takes_steps(
     changes. Raises errors of `scene.bake`.
     """
     uid, joined = obj.session_uid, join_takes(request.parts, takes, database)
-
-    def plant(_: ReportProgress) -> tuple[Take, Sequence[ContactRange]]:
-        known = request.ranges
-        ranges = baking.find_contact_ranges(joined, database) if known is None else known
-        is_planted = joined.settings["foot_lock"]
-        return baking.bake_feet(joined, database, ranges) if is_planted else joined, ranges
-
-    planted, ranges = yield from run_in_background_steps(plant, "Planting Feet")
+    planted, ranges = yield from plant_steps(joined, database, request.ranges)
     obj = get_armature(uid)
     bake_joined = yield from prepare_take_steps(obj, request, planted, ranges, database)
 
@@ -271,6 +259,16 @@ def prepare_takes_steps(
         return action, seconds
 
     return bake_all
+
+
+def plant_steps(
+    take: Take, database: Database, ranges: Sequence[ContactRange] | None = None
+) -> Steps[tuple[Take, Sequence[ContactRange]]]:
+    """Plant the feet of a take in ranges, by default the found ones, unless its settings do not."""
+    feet = "baked" if take.settings["foot_lock"] else "live"
+    return run_in_background_steps(
+        lambda _: baking.place_feet(take, database, feet, ranges), "Planting Feet"
+    )
 
 
 def prepare_take_steps(
@@ -338,7 +336,6 @@ def _solve_steps(
 def _store_performances(
     action: bpy.types.Action, request: BakeRequest, takes: Sequence[Take]
 ) -> None:
-    """Store on an action what was performed, and with which settings."""
     shift = request.frame - min(part.frame for part in request.parts)
     for part, made in zip(request.parts, takes, strict=True):
         performed = replace(made.performance, settings=made.settings)
@@ -354,6 +351,16 @@ def _store_performances(
             part.collection,
             part.lead_back,
         )
+
+
+def filter_settings(performed: Performance, keeps: Callable[[str, Any], bool]) -> Performance:
+    """Return a performance with those settings, at first and changed, of which `keeps` is true."""
+
+    def keep(settings: Mapping[str, Any]) -> dict[str, Any]:
+        return {name: value for name, value in settings.items() if keeps(name, value)}
+
+    changes = tuple((tick, keep(change)) for tick, change in performed.changes)
+    return replace(performed, settings=keep(performed.settings), changes=changes)
 
 
 def place_performance(performed: Performance, placement: Placement) -> Performance:

@@ -13,26 +13,22 @@ import bpy
 
 from ...engine.control.rollout import Take
 from ...engine.database import database as databases
-from ...engine.database.database import Database
 from ...engine.errors import SettingsError
-from ...engine.performance.performance import Performance
 from ...engine.performance.settings import BY_DATA
-from ...engine.progress import ReportProgress
-from ...engine.takes import baking
 from ...engine.takes import takes as engine_takes
 from ...scene.blender.handle import Handle
-from ..character.characters import get_armature
 from ..controller import controller_presets
 from ..controller.training import ChosenMethod
-from ..database.build import load_or_build_steps
+from ..database.build import load_with_settings_steps
 from ..property_access import settings_of
-from ..settings import get_performer_settings
 from ..steps import Steps, run_in_background_steps
 from .take_actions import (
     TakePart,
+    filter_settings,
     find_take_action,
     join_takes,
     perform_steps,
+    plant_steps,
     read_parts_on_ground,
 )
 
@@ -43,7 +39,7 @@ class TakeVariant(NamedTuple):
     """A take that was performed once more: the ticks of all its parts, with what, and its name."""
 
     take: Take
-    database: Database
+    database: databases.Database
     name: str
 
 
@@ -55,20 +51,15 @@ def perform_variant_steps(obj: bpy.types.Object, take: Handle, kind: str) -> Ste
     settings name. Raises SettingsError if the take is gone, the preset or the file is missing, or a
     field was not trained for a requested tag, and DatabaseError if the file is no database.
     """
-    uid = obj.session_uid
-    database = yield from load_or_build_steps(obj)
-    obj = get_armature(uid)
-    settings = get_performer_settings(obj, database)
+    obj, database, settings = yield from load_with_settings_steps(obj)
     parts = list(read_parts_on_ground(obj, find_take_action(take)))
     if kind == "SETTINGS":
         chosen, name = ChosenMethod.from_object(obj), "Current Settings"
-        parts = [_change(part, settings={}, changes=()) for part in parts]
     elif kind == "PRESET":
         chosen = ChosenMethod.from_name(parts[0].performance.method)
         preset = controller_presets.find_file(settings_of(obj).compare_preset)
         settings = controller_presets.apply_to(settings, preset)
         name = bpy.path.display_name(preset.stem, title_case=True)
-        parts = [_change(part, settings={}, changes=()) for part in parts]
     elif kind == "METHOD":
         is_field = bool(parts[0].performance.method)
         chosen = ChosenMethod(False) if is_field else ChosenMethod.from_training(obj)
@@ -81,15 +72,14 @@ def perform_variant_steps(obj: bpy.types.Object, take: Handle, kind: str) -> Ste
         database = yield from run_in_background_steps(lambda _: databases.load(path), _LOADING)
         settings = engine_takes.make_default_settings(database)
         parts = [_suit(part, own, database) for part in parts]
+    if kind in ("SETTINGS", "PRESET"):
+        plain = (replace(part.performance, settings={}, changes=()) for part in parts)
+        pairs = zip(parts, plain, strict=True)
+        parts = [part._replace(performance=performed) for part, performed in pairs]
     made = yield from perform_steps(database, settings, parts, chosen)
     joined = join_takes(parts, made, database)
 
-    def plant(_: ReportProgress) -> Take:
-        if not joined.settings["foot_lock"]:
-            return joined
-        return baking.bake_feet(joined, database, baking.find_contact_ranges(joined, database))
-
-    planted = yield from run_in_background_steps(plant, "Planting feet")
+    planted, _ = yield from plant_steps(joined, database)
     return TakeVariant(planted, database, name)
 
 
@@ -105,19 +95,8 @@ def find_database_file(obj: bpy.types.Object) -> Path:
     return path
 
 
-def _change(part: TakePart, **changes: object) -> TakePart:
-    changed: Performance = replace(part.performance, **changes)  # type: ignore[arg-type]
-    return part._replace(performance=changed)
-
-
-def _suit(part: TakePart, own: Database, other: Database) -> TakePart:
+def _suit(part: TakePart, own: databases.Database, other: databases.Database) -> TakePart:
     """Return a part with the settings that are not of its own data: speeds, and maybe weights."""
-    others = own.schema != other.schema
-    removed = {*BY_DATA, *(("weights",) if others else ())}
-    performed = part.performance
-    changes = tuple(
-        (tick, {key: value for key, value in change.items() if key not in removed})
-        for tick, change in performed.changes
-    )
-    kept = {key: value for key, value in performed.settings.items() if key not in removed}
-    return _change(part, settings=kept, changes=changes)
+    removed = {*BY_DATA, *(("weights",) if own.schema != other.schema else ())}
+    performed = filter_settings(part.performance, lambda name, _: name not in removed)
+    return part._replace(performance=performed)

@@ -33,17 +33,17 @@ class Situation(NamedTuple):
 
 
 class Input:
-    """A source of intents. A session opens it, calls it at every tick, and closes it."""
+    """A source of intents. A session opens it, calls it at every tick, and closes it.
 
-    @property
-    def start(self) -> Start | None:
-        """Return where to start; None: where the armature stands."""
-        return None
+    It starts at its `start`; None: where the armature stands. `lead_in` is the number of ticks
+    played before the character is shown, `lap_seconds` those of the first lap of what begins anew
+    by itself, 0 if it does not, and `ending` the message for the end of the input.
+    """
 
-    @property
-    def lead_in(self) -> int:
-        """Return the number of ticks played before the character is shown."""
-        return 0
+    start: Start | None = None
+    lead_in = 0
+    lap_seconds = 0.0
+    ending = "Reached the end"
 
     @property
     def is_finished(self) -> bool:
@@ -54,16 +54,6 @@ class Input:
     def is_settled(self) -> bool:
         """Return whether the character has arrived, and would only go on standing."""
         return False
-
-    @property
-    def lap_seconds(self) -> float:
-        """Return the seconds of the first lap of what begins anew by itself; 0 if it does not."""
-        return 0.0
-
-    @property
-    def ending(self) -> str:
-        """Return the message for the end of the input."""
-        return "Reached the end"
 
     def open(self) -> None:
         """Open the device."""

@@ -52,7 +52,7 @@ def add_standing(context: bpy.types.Context) -> app.steps.Steps[str]:
     """Add a built-in idle clip, fitted to this character, as a source: it breathes and shifts its \
 weight. Build again to use it"""
     uid = get_active_armature(context).session_uid
-    action = yield from app.sources.standing_motion.add_standing_steps(get_armature(uid))
+    action = yield from app.retarget.retargeting.add_standing_steps(get_armature(uid))
     add_source(
         get_armature(uid), action.name, kind="ACTION", action=action, mirror=True, gait="idle"
     )

@@ -192,7 +192,7 @@ def get_marked_frames(
     """Return the frames of a map that were played last, or are inspected, and those blended."""
     trail, inspector = runtime.trail, runtime.inspector
     if _is_live(obj):
-        is_played = mapped[:2] == (trail.key, app.database.status.get_edition(trail.key))
+        is_played = mapped[:2] == (trail.key, runtime.statuses.editions[trail.key])
         return (list(trail.frames), trail.neighbour_frames) if is_played else ([], ())
     if inspector is None or inspector.inspected is None:
         return [], ()

@@ -194,7 +194,7 @@ database. A recording becomes a moving empty, to compare takes with or to steer 
         return ""
 
     def begin(self, obj: bpy.types.Object, devices: Devices, now: float) -> LiveSession:
-        return app.live.tuning.start(obj, *devices, now)
+        return app.live.performing.start_tuning(obj, *devices, now)
 
 
 def _is_blocked(window: bpy.types.Window, event: bpy.types.Event) -> bool:
@@ -234,7 +234,7 @@ class MOTION_MATCHING_OT_steer(base.Operator, bpy.types.Operator):
 
 def is_steered_by_hand(context: bpy.types.Context) -> str:
     message = base.n_("Steer by keys or a gamepad to push the character")
-    is_guided = isinstance(runtime.live.session.source, live.inputs.leaders.guided.GuidedInput)
+    is_guided = isinstance(runtime.live.session.source, live.inputs.devices.steering.GuidedInput)
     return message if is_guided else ""
 
 

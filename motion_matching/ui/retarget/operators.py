@@ -126,4 +126,4 @@ class MOTION_MATCHING_OT_show_retarget_result(base.Operator, bpy.types.Operator)
 @operator("Clear Results", requires=(*base.CHARACTER_ALSO_LIVE, has_results))
 def clear_retarget_results(context: bpy.types.Context) -> None:
     """Clear the list of wrong results; the actions stay"""
-    app.retarget.retarget_results.clear(get_active_armature(context))
+    settings_of(get_active_armature(context)).retarget.results.clear()

@@ -8,7 +8,7 @@ from typing import Any
 import bpy
 
 from ... import app
-from ...app.property_access import armature_of, settings_of
+from ...app.property_access import armature_of, get_active, settings_of
 from ..base import panel_base as base
 from ..properties import MotionMatchingSettings
 from .properties import MotionMatchingBonePair, MotionMatchingRetarget, MotionMatchingRetargetResult
@@ -65,7 +65,7 @@ class MOTION_MATCHING_UL_retarget_results(base.List, bpy.types.UIList):
 def draw_results(layout: bpy.types.UILayout, group: MotionMatchingRetarget) -> None:
     """Draw which results are wrong: what is wrong with the chosen one, and a click to each."""
     box = layout.box()
-    chosen = app.retarget.retarget_results.get_active_result(group)
+    chosen = get_active(group.results, group.result_index)
     if len(group.results) > 1:
         names = "MOTION_MATCHING_UL_retarget_results", group, "results", "result_index"
         side = base.draw_list(box, *names, rows=min(len(group.results), _MOST_ROWS), tip="text")

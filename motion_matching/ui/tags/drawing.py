@@ -114,13 +114,13 @@ def build_bands(ranges: Any, first: float, last: float) -> tuple[list[Band], int
 def start() -> None:
     """Draw into Dope Sheets and Timelines from now on."""
     overlay.start()
-    app.callbacks.redraw("WINDOW", "DOPESHEET_EDITOR")
+    app.callbacks.redraw("WINDOW", editor="DOPESHEET_EDITOR")
 
 
 def stop() -> None:
     """Stop drawing; may be called twice."""
     overlay.stop()
-    app.callbacks.redraw("WINDOW", "DOPESHEET_EDITOR")
+    app.callbacks.redraw("WINDOW", editor="DOPESHEET_EDITOR")
 
 
 def _draw() -> None:

@@ -162,7 +162,7 @@ class MOTION_MATCHING_OT_remove_tag(base.Operator, bpy.types.Operator):
             )
         source.tag_index = app.property_access.clamp_index(source.tag_ranges, source.tag_index)
         app.database.status.invalidate()
-        app.callbacks.redraw("WINDOW", "DOPESHEET_EDITOR")
+        app.callbacks.redraw("WINDOW", editor="DOPESHEET_EDITOR")
 
 
 @operator("To Markers", requires=(*base.CHARACTER, base.has_active_source, has_source_action))

@@ -65,7 +65,7 @@ def suggest_used_names(self: MotionMatchingTag, context: bpy.types.Context, text
 
 
 def redraw_editors(self: bpy.types.PropertyGroup, context: bpy.types.Context) -> None:
-    app.callbacks.redraw("WINDOW", "DOPESHEET_EDITOR")
+    app.callbacks.redraw("WINDOW", editor="DOPESHEET_EDITOR")
 
 
 @settings_group

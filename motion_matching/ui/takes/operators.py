@@ -159,7 +159,7 @@ action. Contact markers set when feet are planted; move them in the Action Edito
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         action = base.get_active_take(context).action
         if self.method == "DIRECTOR":
-            return app.direct.following.follow_steps(get_active_armature(context), action)
+            return app.direct.solving.follow_steps(get_active_armature(context), action)
         take = scene.blender.handle.Handle.from_block(action, "actions")
 
         def build_request_steps(

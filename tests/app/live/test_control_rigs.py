@@ -73,11 +73,9 @@ def build_database(stands: bool = True) -> Database:
 class Intents(ReplayInput):
     """The intents of a performance from the second on in which they move, from any start."""
 
-    start = None
-
-    @property
-    def lead_in(self) -> int:
-        return 0
+    def __init__(self, performance: Performance, fps: float) -> None:
+        super().__init__(performance, fps)
+        self.start = None
 
     def get_intent(self, situation: Any) -> Any:
         return super().get_intent(situation._replace(tick=situation.tick + round(FPS)))

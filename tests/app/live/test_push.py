@@ -12,8 +12,7 @@ from motion_matching.app.runtime import runtime
 from motion_matching.engine.ground.ground import FLAT
 from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.live.inputs.devices.keyboard import Keyboard
-from motion_matching.live.inputs.devices.steering import SteeringInput
-from motion_matching.live.inputs.leaders.guided import GuidedInput
+from motion_matching.live.inputs.devices.steering import GuidedInput, SteeringInput
 from motion_matching.live.inputs.leaders.replay import ReplayInput
 from tests.demo import demo_settings, load_demo
 from tests.live.hero import Hero

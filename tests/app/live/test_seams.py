@@ -49,11 +49,9 @@ def steer(hero, seed, seconds=30.0):
 class Intents(ReplayInput):
     """The intents of a performance from the second on in which they move, from any start."""
 
-    start = None
-
-    @property
-    def lead_in(self):
-        return 0
+    def __init__(self, performance, fps):
+        super().__init__(performance, fps)
+        self.start = None
 
     def get_intent(self, situation):
         return super().get_intent(situation._replace(tick=situation.tick + round(FPS)))

@@ -10,7 +10,7 @@ import pytest
 
 from motion_matching.app.controller import features as feature_list
 from motion_matching.app.insight import data_insight
-from motion_matching.app.live import host, leaders, performing, steering, tuning
+from motion_matching.app.live import host, leaders, performing, steering
 from motion_matching.app.runtime import runtime
 from motion_matching.app.takes import recordings
 from motion_matching.engine.control import rollout
@@ -90,7 +90,7 @@ ops = bpy.ops
 class SteeringHero(Hero):
     def start(self):
         self.keyboard = Keyboard()
-        self.live = tuning.start(self.obj, self.keyboard, (), self.now)
+        self.live = performing.start_tuning(self.obj, self.keyboard, (), self.now)
         return self.live
 
 

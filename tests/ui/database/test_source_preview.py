@@ -77,7 +77,7 @@ def test_an_action_is_seen_where_it_would_play_and_nothing_changes(obj):
         names = [obj.pose.bones[k].name for k in range(len(obj.pose.bones))]
         heads = {n: np.array(obj.matrix_world @ obj.pose.bones[n].head) for n in names}
         clip_names = list(heads)
-        seen = preview.interpolate(number)
+        seen = preview.body.interpolate(number - preview.first)
         assert len(bones) == len(preview.body.parents) - 1 - preview.body.hips
         known = np.array(list(heads.values()))
         # every bone of the character is where the skeleton has a joint
@@ -102,7 +102,9 @@ def test_a_file_goes_by_its_rate_speed_and_range_from_where_the_character_stands
     assert frame == 0
     assert len(bpy.data.actions) == actions_before, "nothing is imported"
     np.testing.assert_allclose(
-        preview.interpolate(0)[preview.body.hips, :2], obj.location[:2], atol=1e-5
+        preview.body.interpolate(0 - preview.first)[preview.body.hips, :2],
+        obj.location[:2],
+        atol=1e-5,
     )
     assert 0.4 < preview.body.positions[..., 2].min() < 0.6, "it stands on the character's ground"
     clip = bvh.load(source.filepath)
@@ -263,6 +265,11 @@ def test_motion_capture_is_seen_before_it_is_imported(obj, name):
     _, bones, preview = get_bones(obj)
     assert (np.ptp(bones.reshape(-1, 3), axis=0) < 2.2).all(), "only the body is drawn"
     assert np.ptp(bones.reshape(-1, 3)[:, 2]) > 1.2
-    assert np.linalg.norm(preview.interpolate(0)[preview.body.hips, :2] - obj.location[:2]) < 1e-4
+    assert (
+        np.linalg.norm(
+            preview.body.interpolate(0 - preview.first)[preview.body.hips, :2] - obj.location[:2]
+        )
+        < 1e-4
+    )
     assert preview.body.positions[..., 2].min() > 0.5 - 0.3
     assert ops.preview_source(mirrored=True) == {"FINISHED"}

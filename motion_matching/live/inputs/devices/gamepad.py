@@ -7,13 +7,10 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from ....engine.errors import SettingsError
-from .controls import Controls, Vector
-from .devices import Device
+from .devices import Controls, Device, Vector
 
 # SDL's names of buttons by action
 BUTTONS: Mapping[str, str] = {
@@ -42,56 +39,31 @@ def apply_response(x: float, y: float, dead_zone: float, curve: float) -> Vector
     return far * x / length, far * y / length
 
 
-@dataclass(frozen=True)
-class PadSettings:
-    """The response of a pad. A `curve` above 1 gives finer control of slow movement.
-
-    `buttons` are SDL's names by action; `hold` is that of `Device`. Raises SettingsError for
-    values out of range and for unknown actions.
-    """
-
-    dead_zone: float = 0.15
-    curve: float = 1.5
-    buttons: Mapping[str, str] = field(default_factory=dict)
-    hold: tuple[str, ...] = ()
-
-    def __post_init__(self) -> None:
-        if not 0.0 <= self.dead_zone < 0.9:
-            raise SettingsError(
-                f"The dead zone of the gamepad is {self.dead_zone}; give a number from 0 to 0.9."
-            )
-        if not 0.1 <= self.curve <= 10.0:
-            raise SettingsError(
-                f"The response curve of the gamepad is {self.curve}; give a number from 0.1 to 10."
-            )
-        if unknown := sorted(set(self.buttons) - set(BUTTONS)):
-            known = ", ".join(BUTTONS)
-            raise SettingsError(
-                f"There is no action '{unknown[0]}' to bind buttons to; known ones are {known}."
-            )
-
-
 class Gamepad(Device):
     """The controls of the connected gamepads; neutral if there is no pad or no library.
 
-    Messages report a pad that was connected or disconnected, or why none can be.
+    `buttons` are SDL's names by action. `response` is the dead zone of sticks, below 0.9, and their
+    curve: above 1 it gives finer control of slow movement. Messages report a pad that was connected
+    or disconnected, or why none can be.
     """
 
     label = "Gamepad"
 
-    def __init__(self, settings: PadSettings | None = None) -> None:
-        self._settings = settings or PadSettings()
-        super().__init__(self._settings.hold)
+    def __init__(
+        self, buttons: Mapping[str, str] | None = None, hold: Collection[str] = ()
+    ) -> None:
+        super().__init__(hold)
+        self.response = 0.15, 1.5
+        self._buttons = {**BUTTONS, **(buttons or {})}
         self._sdl: Any = None
         self._pads: dict[int, Any] = {}  # by SDL's instance
         self._steering: int | None = None
         self._codes: dict[str, int] = {}
         self._down: set[str] = set()
         self._sticks: tuple[Vector, Vector] = _RELEASED
-        self._messages: list[str] = []
 
     def open(self) -> None:
-        """Load SDL, if there is one, and find the pads; SettingsError for an unknown button."""
+        """Load SDL, if there is one, and find the pads."""
         if self._sdl is not None:
             return
         try:
@@ -103,13 +75,8 @@ class Gamepad(Device):
                 "No gamepad: the SDL2 library is not installed. The keyboard steers."
             )
             return
-        for action, button in {**BUTTONS, **self._settings.buttons}.items():
+        for action, button in self._buttons.items():
             self._codes[action] = sdl2.SDL_GameControllerGetButtonFromString(button.encode())
-            if self._codes[action] == sdl2.SDL_CONTROLLER_BUTTON_INVALID:
-                raise SettingsError(
-                    f"The gamepad has no button '{button}' for '{action}'; use SDL's names, such "
-                    "as 'a', 'leftshoulder' or 'start'."
-                )
         for hint, value in _HINTS.items():
             sdl2.SDL_SetHint(hint, value)
         if sdl2.SDL_InitSubSystem(sdl2.SDL_INIT_JOYSTICK | sdl2.SDL_INIT_GAMECONTROLLER) != 0:
@@ -154,10 +121,6 @@ class Gamepad(Device):
         (x, y), (face_x, face_y) = self._sticks
         return self.make_controls((-x + 0.0, -y + 0.0), (-face_x + 0.0, -face_y + 0.0))
 
-    def take_messages(self) -> list[str]:
-        messages, self._messages = self._messages, []
-        return messages
-
     def _look_for_pads(self) -> None:
         sdl = self._sdl
         for instance, pad in list(self._pads.items()):
@@ -188,8 +151,7 @@ class Gamepad(Device):
         """Return both sticks (right, down) after the response curve."""
         pad, read = self._pads[instance], self._sdl.SDL_GameControllerGetAxis
         x, y, face_x, face_y = (max(read(pad, axis) / _FULL, -1.0) for axis in range(4))
-        response = self._settings.dead_zone, self._settings.curve
-        return apply_response(x, y, *response), apply_response(face_x, face_y, *response)
+        return apply_response(x, y, *self.response), apply_response(face_x, face_y, *self.response)
 
     def _read_buttons(self, pad: Any) -> None:
         for action, code in self._codes.items():

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ....engine.errors import SettingsError
-from .controls import Controls
-from .devices import Device
+from .devices import Controls, Device
 
 KEYS: Mapping[str, tuple[str, ...]] = {
     "ahead": ("W", "UP_ARROW"),
@@ -28,7 +26,7 @@ class Keyboard(Device):
     """The controls of the keys that are down.
 
     `keys` gives the keys of each action by the names of Blender's events; other actions have their
-    default keys. Raises SettingsError for unknown actions and for a key with two actions.
+    default keys. No key may have two actions.
     """
 
     label = "Keyboard"
@@ -38,20 +36,7 @@ class Keyboard(Device):
     ) -> None:
         super().__init__(hold)
         keys = {**KEYS, **(keys or {})}
-        self._actions: dict[str, str] = {}
-        for action, names in keys.items():
-            if action not in KEYS:
-                known = ", ".join(KEYS)
-                raise SettingsError(
-                    f"There is no action '{action}' to bind keys to; known ones are {known}."
-                )
-            for name in names:
-                if other := self._actions.get(name):
-                    raise SettingsError(
-                        f"The key {name} is used for both '{other}' and '{action}'; choose "
-                        "another for one."
-                    )
-                self._actions[name] = action
+        self._actions = {name: action for action, names in keys.items() for name in names}
         self._down: set[str] = set()
 
     def handle(

@@ -27,6 +27,8 @@ class PathInput(Input):
     SettingsError for a path that is too short and a speed that is not above zero.
     """
 
+    ending = "Reached the end of the curve"
+
     def __init__(
         self,
         points: np.ndarray,
@@ -71,23 +73,12 @@ class PathInput(Input):
         self._times = np.concatenate([[0.0], np.cumsum(gaps)])
         self._lap = count if cyclic else 0  # number of samples of a lap
         self._now = self._delay = 0.0  # seconds, along the path and before it
-
-    @property
-    def start(self) -> Start:
-        x, y, yaw = self._sample(np.zeros(1))[0].tolist()
-        return Start(Placement(x, y, yaw))
+        self.lap_seconds = float(self._times[count]) if cyclic else 0.0
+        self.start = Start(Placement(*self._sample(np.zeros(1))[0].tolist()))
 
     @property
     def is_finished(self) -> bool:
         return not self._lap and self._now > self._times[-1] + 1.0
-
-    @property
-    def lap_seconds(self) -> float:
-        return float(self._times[self._lap]) if self._lap else 0.0
-
-    @property
-    def ending(self) -> str:
-        return "Reached the end of the curve"
 
     def get_intent(self, situation: Situation) -> Intent:
         self._now = situation.tick * situation.dt - self._delay

@@ -17,28 +17,18 @@ class ReplayInput(Input):
     Its first `lead_in` ticks are not shown. Raises SettingsError if it is too short at that rate.
     """
 
+    ending = "Reached the end of the recording"
+
     def __init__(self, performance: Performance, fps: float, lead_in: int = 0) -> None:
-        self._performance = performance.resample(fps)
-        self._lead_in = round(lead_in * fps / performance.fps)
+        self._performance = played = performance.resample(fps)
+        place = Placement(*played.position, played.facing)
+        self.start = Start(place, played.settings, played.start)
+        self.lead_in = round(lead_in * fps / performance.fps)
         self._tick = 0
-
-    @property
-    def start(self) -> Start:
-        performance = self._performance
-        place = Placement(*performance.position, performance.facing)
-        return Start(place, performance.settings, performance.start)
-
-    @property
-    def lead_in(self) -> int:
-        return self._lead_in
 
     @property
     def is_finished(self) -> bool:
         return self._tick >= len(self._performance.intents)
-
-    @property
-    def ending(self) -> str:
-        return "Reached the end of the recording"
 
     def get_settings_at(self, tick: int) -> Mapping[str, Any]:
         changes: dict[str, Any] = {}

@@ -30,6 +30,8 @@ class TargetInput(Input):
     obstacles of the `ground`.
     """
 
+    ending = "Reached the target"
+
     def __init__(
         self,
         get_placement: Callable[[], Placement | None],
@@ -52,10 +54,6 @@ class TargetInput(Input):
     @property
     def is_settled(self) -> bool:
         return self._settled > _RESTS
-
-    @property
-    def ending(self) -> str:
-        return "Reached the target"
 
     def get_intent(self, situation: Situation) -> Intent:
         """Return a path over the next second, made by the springs of a simulation object."""
@@ -99,7 +97,6 @@ class TargetInput(Input):
         return Intent(path=FuturePath(times, positions, yaws))
 
     def _move(self, point: SimulationObject, target: Placement, dt: float) -> None:
-        """Move a point toward the target by `dt` seconds."""
         dx, dy = target.x - point.x, target.y - point.y
         distance = math.hypot(dx, dy)
         speed = min(self._speed, distance / _BRAKING)
