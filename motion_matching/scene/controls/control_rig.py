@@ -11,8 +11,12 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
+import bpy
+
 from ...engine.files import json_files, presets
 from ...engine.files.json_files import EntryError, expect_list, expect_object, expect_text
+from ..blender import id_properties
+from ..blender.animation.curves import build_bone_path
 
 _SIDE = "{s}"
 _KINDS = ("leg", "arm")
@@ -31,6 +35,27 @@ class Switch:
     bone: str
     name: str
     value: float
+
+    def find_owner(self, obj: bpy.types.Object) -> Any:
+        """Return the bone, or the object, that has the property; None if there is none."""
+        bones = obj.pose.bones
+        owners = (*bones, obj) if self.bone == ANY_BONE else (bones.get(self.bone),)
+        return next((o for o in owners if o is not None and id_properties.has(o, self.name)), None)
+
+    def build_path(self, owner: Any) -> str:
+        """Return the data path of the property on its owner."""
+        own = f'["{bpy.utils.escape_identifier(self.name)}"]'
+        is_bone = isinstance(owner, bpy.types.PoseBone)
+        return f"{build_bone_path(owner.name)}{own}" if is_bone else own
+
+
+def set_switches(obj: bpy.types.Object, switches: Iterable[Switch]) -> None:
+    """Set the properties that exist, each in its own type."""
+    for switch in switches:
+        owner = switch.find_owner(obj)
+        if owner is not None:
+            owner[switch.name] = type(owner[switch.name])(switch.value)
+    obj.update_tag()
 
 
 @dataclass(frozen=True)
@@ -55,6 +80,11 @@ class ControlLimb:
     @property
     def has_ik(self) -> bool:
         return bool(self.ik and self.pole and len(self.fk) >= 3)
+
+    @property
+    def end(self) -> str:
+        """Return the bone that the foot of an IK leg, or the hand of an IK arm, follows."""
+        return self.target if self.roll and self.target else self.ik
 
     @property
     def ik_controls(self) -> tuple[str, ...]:
@@ -125,6 +155,46 @@ class ControlRig:
         place, follow, shift = maps
         limbs = tuple(_keep_limb(limb, known) for limb in self.limbs)
         return replace(self, place=place, follow=follow, shift=shift, limbs=limbs)
+
+
+@dataclass(frozen=True)
+class KeyedControls:
+    """What gets keys of a rig: limbs by FK and by IK, by name, and the switches for it.
+
+    The limbs `shown_by_ik` are switched to IK; `matched` are the controls of the other kind, whose
+    keys keep the pose if one switches.
+    """
+
+    rig: ControlRig
+    by_fk: frozenset[str]
+    by_ik: frozenset[str]
+    shown_by_ik: frozenset[str]
+    matched: frozenset[str]
+    switches: tuple[Switch, ...]
+
+    @classmethod
+    def choose(cls, rig: ControlRig, legs: str, arms: str, both: bool) -> KeyedControls:
+        """Choose by 'IK' or 'FK' for legs and arms, or `both`; a limb without IK is on FK."""
+        wanted = {"leg": legs, "arm": arms}
+        ik = {limb.name for limb in rig.limbs if limb.has_ik}
+        shown = {m.name for m in rig.limbs if m.name in ik and wanted[m.kind] == "IK"}
+        fk = {limb.name for limb in rig.limbs if both or limb.name not in shown}
+        switches, matched = list(rig.switches), set[str]()
+        for limb in rig.limbs:
+            is_ik = limb.name in shown
+            matched.update(limb.fk if is_ik else limb.ik_controls)
+            switches += limb.switches.get("ik" if is_ik else "fk", ())
+        by_ik = frozenset(ik if both else shown)
+        named = frozenset(fk), by_ik, frozenset(shown), frozenset(matched)
+        return cls(rig, *named, tuple(switches))
+
+    @property
+    def controls(self) -> list[str]:
+        """Return the controls that get keys."""
+        left = {c for limb in self.rig.limbs if limb.name not in self.by_fk for c in limb.fk}
+        rest = (limb for limb in self.rig.limbs if limb.name not in self.by_ik)
+        left |= {c for limb in rest for c in limb.ik_controls}
+        return [control for control in self.rig.controls if control not in left]
 
 
 def matches(name: str, patterns: Sequence[str]) -> bool:

@@ -5,24 +5,21 @@ A switch between FK and IK then keeps the pose, although keys were left out.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
 from ...engine.maths.rotations import quat
-from ..blender.transforms.transforms import Transform, compose, invert
-from .control_rig import ControlLimb, ControlRig
+from ..blender.transforms.transforms import Y_AXIS, Transform
+from .control_rig import ControlLimb, KeyedControls
 from .effects import solve_limb
 from .pose_graph import PoseGraph
 from .solve_controls import follow, give_ik
 
-_Y = np.array([0.0, 1.0, 0.0])
-
 
 def snap_controls(
     graph: PoseGraph,
-    rig: ControlRig,
-    shown_by_ik: Collection[str],
+    keyed: KeyedControls,
     poses: Mapping[str, Transform],
     planted: Mapping[str, np.ndarray],
 ) -> dict[str, Transform]:
@@ -32,23 +29,20 @@ def snap_controls(
     """
     solved = graph.copy()
     snapped: list[str] = []
-    for limb in rig.limbs:
+    for limb in keyed.rig.limbs:
         if not limb.has_ik:
             continue
-        if limb.name in shown_by_ik:
+        if limb.name in keyed.shown_by_ik:
             shown = _read_ik_pose(graph, limb, poses)
             for control, bone in zip(limb.fk, limb.bones, strict=True):
                 solved.give(control, follow(graph, control, bone, shown)[0])
             snapped += limb.fk
         else:
-            give_ik(solved, limb, _read_fk_pose(graph, limb), planted)
+            pairs = zip(limb.fk, limb.bones, strict=True)
+            shown = {bone: graph.compute_carried(bone, control) for control, bone in pairs}
+            give_ik(solved, limb, shown, planted)
             snapped += limb.ik_controls
     return {control: solved.compute_pose(control) for control in snapped}
-
-
-def _read_fk_pose(graph: PoseGraph, limb: ControlLimb) -> dict[str, Transform]:
-    pairs = zip(limb.fk, limb.bones, strict=True)
-    return {bone: _follow_back(graph, control, bone) for control, bone in pairs}
 
 
 def _read_ik_pose(
@@ -59,16 +53,10 @@ def _read_ik_pose(
     result = {}
     for bone, head, tail in zip(limb.bones[:2], joints, joints[1:], strict=False):
         taken = poses[bone][0]
-        swing = quat.between(quat.mul_vec(taken, _Y), quat.normalize_vectors(tail - head))
+        swing = quat.between(quat.mul_vec(taken, Y_AXIS), quat.normalize_vectors(tail - head))
         result[bone] = quat.mul(swing, taken), head
-    end = limb.target if limb.roll and limb.target else limb.ik
-    result[limb.bones[2]] = _follow_back(graph, end, limb.bones[2])
+    result[limb.bones[2]] = graph.compute_carried(limb.bones[2], limb.end)
     if len(limb.bones) > 3:
         bone = limb.bones[3]
-        result[bone] = _follow_back(graph, limb.toe, bone) if limb.toe else poses[bone]
+        result[bone] = graph.compute_carried(bone, limb.toe) if limb.toe else poses[bone]
     return result
-
-
-def _follow_back(graph: PoseGraph, control: str, bone: str) -> Transform:
-    rotation, position = invert(graph.compute_offset(control, bone))
-    return compose(graph.compute_pose(control), (rotation[None], position[None]))

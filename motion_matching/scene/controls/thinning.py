@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -19,7 +20,8 @@ from ...engine.progress import ShareSteps
 from ..blender.animation.smooth_keys import evaluate_smooth_keys
 from ..blender.transforms.rotation_modes import from_mode, to_mode
 from ..blender.transforms.transforms import Transform
-from .effects import Effect, compute_places_steps
+from .control_rig import KeyedControls
+from .effects import compute_places_steps, list_effects
 from .pose_graph import PoseGraph
 
 _FIRST = 0.6  # of the limits: what each track alone may cost at first
@@ -138,10 +140,9 @@ def hold_stances(values: np.ndarray, stances: np.ndarray) -> np.ndarray:
 class Thinning:
     """Tracks of controls that are thinned until no effect is off by more than the limits.
 
-    `wanted` are the poses of controls (F, ...) in the armature's space. Controls that are `matched`
-    belong to limbs that are switched to the other kind: they come last, and `snap` gives their
-    poses then. `causes` are the controls that decide each effect, and `above` those that decide
-    where each control starts from. Distances are in units of the armature, angles in radians.
+    `wanted` are the poses of controls (F, ...) in the armature's space. Controls of limbs that are
+    switched to the other kind come last, and `snap` gives their poses then. Distances are in units
+    of the armature, angles in radians.
     """
 
     def __init__(
@@ -149,20 +150,20 @@ class Thinning:
         graph: PoseGraph,
         tracks: Sequence[ControlTrack],
         wanted: Mapping[str, Transform],
-        effects: list[Effect],
-        causes: Sequence[frozenset[str]],
-        above: Mapping[str, frozenset[str]],
-        matched: frozenset[str],
+        keyed: KeyedControls,
         snap: Callable[[], Mapping[str, Transform]],
     ) -> None:
-        self.graph, self.effects, self.wanted = graph, effects, dict(wanted)
+        self.graph, self.keyed, self.wanted, self.snap = graph, keyed, dict(wanted), snap
         self.done = 0.0  # the part that is done
-        self.matched, self.snap = matched, snap
+        self.effects = list_effects(graph, keyed)
         self.by_control: dict[str, list[ControlTrack]] = {}
         for track in tracks:
             self.by_control.setdefault(track.control, []).append(track)
-        self.causes = [controls & matched or controls for controls in causes]
-        self.above = above
+        first = graph.copy_first()
+        causes = [first.find_used(effect.compute) for effect in list_effects(first, keyed)]
+        # the controls that decide each effect, and those that decide where each control starts from
+        self.causes = [controls & keyed.matched or controls for controls in causes]
+        self.above = {c: first.find_used(partial(first.compute_base, c)) for c in wanted}
 
     def run_steps(self, distance: float, angle: float, unit: float) -> ShareSteps[None]:
         """Choose the keys of all tracks; a unit of the armature is `unit` metres."""
@@ -174,9 +175,9 @@ class Thinning:
             # nothing adds to what the end of a chain is off
             turn = min(angle, distance / max(reach, least)) * (1.0 if reach else _EASE_OF_ENDS)
             track.limit[:] = _FIRST * track.ease * (turn if track.mode else distance)
-        rows = np.array([bool(controls & self.matched) for controls in self.causes])
-        shown = [c for c in self.by_control if c not in self.matched]
-        snapped = [c for c in self.by_control if c in self.matched]
+        rows = np.array([bool(controls & self.keyed.matched) for controls in self.causes])
+        shown = [c for c in self.by_control if c not in self.keyed.matched]
+        snapped = [c for c in self.by_control if c in self.keyed.matched]
         share = len(shown) / len(self.by_control)
         yield from self._refine_steps(shown, ~rows, (distance, angle), (0.0, share))
         if not snapped or not rows.any():
@@ -235,8 +236,7 @@ class Thinning:
     def _fit_steps(self, control: str) -> ShareSteps[None]:
         """Give a control keys that make up for what the controls above it are off."""
         base, (rotation, position) = self.graph.compute_base(control), self.wanted[control]
-        own: Transform = self.graph.get_basis(control)
-        turn, shift = own
+        turn, shift = self.graph.basis[control]
         for track in self.by_control[control]:
             if track.mode:
                 needed = quat.unroll(quat.inv_mul(base[0], rotation))

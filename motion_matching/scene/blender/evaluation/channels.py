@@ -10,7 +10,9 @@ import numpy as np
 
 from ....engine.errors import RigError
 from ....engine.maths.rotations import quat
-from ..transforms.rotation_modes import from_mode, get_rotation_property
+from ..animation.curves import build_bone_path
+from ..animation.keys import KeyTrack
+from ..transforms.rotation_modes import from_mode, get_rotation_property, to_mode
 from ..transforms.transforms import Transform
 from .evaluation import compute_world_matrix
 
@@ -56,6 +58,47 @@ class ObjectFrame:
         return rotations, moved / self.scale - self.shift
 
 
+@dataclass(frozen=True, eq=False)
+class Channel(KeyTrack):
+    """Curves of a property: `values` (C, F), or (C, 1) for a single key.
+
+    `free` are the components to be keyed. `bone` is -1 for properties that no bone is posed by.
+    """
+
+    path: str
+    group: str
+    free: tuple[int, ...]
+
+    @property
+    def moves(self) -> bool:
+        return self.values.shape[1] > 1
+
+
+def build_rest_channels(bone: bpy.types.PoseBone) -> list[Channel]:
+    """Build single keys that turn and move a bone to its rest, where it is not locked."""
+    path, mode = build_bone_path(bone.name), bone.rotation_mode
+    turn = to_mode(quat.IDENTITY[:, None], mode)
+    parts = (
+        ("rotation", get_rotation_property(mode), turn),
+        ("location", "location", np.zeros((3, 1))),
+    )
+    return [
+        Channel(-1, "", values, f"{path}.{prop}", bone.name, find_unlocked_components(bone, kind))
+        for kind, prop, values in parts
+    ]
+
+
+def build_scale_channel(name: str) -> Channel:
+    """Build a single key that takes the scale off a bone."""
+    path = f"{build_bone_path(name)}.scale"
+    return Channel(-1, "", np.ones((3, 1)), path, name, (0, 1, 2))
+
+
+def shorten(values: np.ndarray) -> np.ndarray:
+    """Return the curves (C, F), or one key of them if they are still."""
+    return values if has_motion(values) else values[:, :1]
+
+
 def has_motion(values: np.ndarray) -> bool:
     """Return whether any of the curves (C, F) moves by more than `STILL`."""
     away = np.abs(values[:, len(values[0]) // 2] - values[:, 0]).max()  # often spares the next
@@ -72,8 +115,7 @@ def check_connected(name: str, armature: str, away: np.ndarray) -> None:
 
 
 def find_unlocked_components(pose: bpy.types.PoseBone, kind: str) -> tuple[int, ...]:
-    """Return the unlocked components of a location or rotation; a quaternion counts as a whole."""
-    if kind == "location":
-        return tuple(i for i in range(3) if not pose.lock_location[i])
-    free = tuple(i for i in range(3) if not pose.lock_rotation[i])
-    return tuple(range(4)) if free and pose.rotation_mode in ("QUATERNION", "AXIS_ANGLE") else free
+    """Return the unlocked components of a location, rotation or scale; a quaternion is a whole."""
+    free = tuple(i for i, is_locked in enumerate(getattr(pose, f"lock_{kind}")) if not is_locked)
+    is_whole = kind == "rotation" and pose.rotation_mode in ("QUATERNION", "AXIS_ANGLE")
+    return tuple(range(4)) if free and is_whole else free

@@ -23,6 +23,7 @@ REST = MappingProxyType(
 _EVEN = 2e-3  # how much axes may differ, as a part of the squared scale
 ROTATIONS = ("rotation_quaternion", "rotation_euler", "rotation_axis_angle")
 
+Y_AXIS = np.array([0.0, 1.0, 0.0])  # along a bone
 Transform = tuple[np.ndarray, np.ndarray]  # rotations (..., 4) and positions (..., 3), float64
 
 
@@ -41,6 +42,11 @@ def compose(a: Transform, b: Transform) -> Transform:
 def invert(a: Transform) -> Transform:
     """Return the transform that undoes a."""
     return quat.inv(a[0]), -quat.inv_mul_vec(a[0], a[1])
+
+
+def to_frames(transform: Transform) -> Transform:
+    """Return one transform as that of a single frame, (1, 4) and (1, 3)."""
+    return transform[0][None], transform[1][None]
 
 
 def decompose_similarity(

@@ -12,8 +12,7 @@ import numpy as np
 from ....engine.maths.rotations import quat
 from ...blender.evaluation.evaluation import EvaluationCopy
 from ...blender.transforms.transforms import REST, Transform, compute_local_poses
-from ..control_rig import Switch
-from ..switches import find_owner, set_switches
+from ..control_rig import Switch, set_switches
 
 _ANGLE = 0.25  # radians by which a control is turned
 _TURN = _ANGLE * np.array([0.48, 0.6, 0.64])
@@ -56,7 +55,7 @@ class Trials:
 
     def read_switch(self, switch: Switch) -> float:
         """Return the present value of a switch's property."""
-        return float(find_owner(self.body, switch)[switch.name])
+        return float(switch.find_owner(self.body)[switch.name])
 
     def turn(self, name: str) -> Outcome:
         """Turn a control and put it back."""
@@ -119,10 +118,8 @@ class Trials:
     def _evaluate(self) -> Transform:
         """Return rotations (N, 4) and positions (N, 3) of all bones in the armature."""
         self.body.update_tag()
-        scene = self._copy.scene
         self._frame += 1  # another frame, so that drivers are evaluated as well
-        scene.frame_set(self._frame)
-        evaluated = self.body.evaluated_get(scene.view_layers[0].depsgraph)
+        evaluated = self._copy.show_frame(self._frame)
         matrices = np.empty(16 * len(self.names), np.float32)
         evaluated.pose.bones.foreach_get("matrix", matrices)
         by_bone = matrices.reshape(1, -1, 4, 4).swapaxes(-1, -2).astype(np.float64)

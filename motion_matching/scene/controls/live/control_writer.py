@@ -24,17 +24,17 @@ from ...rig.armature import to_blender_names
 from ...writing.channel_writer import CarrierMove, ChannelWriter, Track
 from ...writing.saved_pose import SavedPose, SavedProperty
 from ..bake_controls import (
+    LOCKED,
     ControlSettings,
     check_editable,
     check_existing,
+    explain_lock,
     find_resting,
     open_graph,
 )
 from ..control_rig import ControlRig, Switch, matches
-from ..switches import build_switch_path, choose_modes, find_owner, list_switches
 from .live_solver import LiveSolver, WorldChain
 
-_LOCKED = 1e-3  # radians, or units: what a locked channel may be off
 _MEASURED = 24  # updates that the rate is measured over
 _TICKS, _FEWEST, _SECONDS = 24, 3, 0.5  # of a measurement on its own: most ticks, least, and time
 _SWAY = 0.05  # metres and radians that it moves a character by
@@ -59,12 +59,9 @@ class ControlWriter(ChannelWriter):
         check_existing(obj, rig)
         super().__init__(obj)
         self.label = rig.label
-        modes, both = choose_modes(rig, settings.legs, settings.arms), settings.match_both
-        by_fk = [m.name for m in rig.limbs if both or modes[m.name] == "FK"]
-        by_ik = [m.name for m in rig.limbs if m.has_ik and (both or modes[m.name] == "IK")]
-        switches = list_switches(rig, modes)
-        with open_graph(obj, switches, find_resting(obj, rig)) as graph:
-            self._solver = LiveSolver(graph, rig, by_fk, by_ik)
+        keyed = settings.choose(rig)
+        with open_graph(obj, keyed.switches, find_resting(obj, rig)) as graph:
+            self._solver = LiveSolver(graph, keyed)
         turn, shift, scale = decompose_similarity(compute_world_matrix(obj), obj.name)
         self._stand: Transform = turn, shift
         self._scale = float(scale)
@@ -73,7 +70,7 @@ class ControlWriter(ChannelWriter):
         driven = self._solver.controls
         idle = _find_idle(obj, rig, driven)
         self._assign_channels(obj, [*driven, *idle], idle=idle)
-        self._assign_switches(obj, switches)
+        self._assign_switches(obj, keyed.switches)
         self._find_locked(obj, driven)
         self._durations, self._updates = np.zeros(_MEASURED), 0
 
@@ -102,8 +99,8 @@ class ControlWriter(ChannelWriter):
         result = self._pack_channels(before)
         result[self._switched] = self._switch_values
         away = np.abs(result[self._locked] - self._locked_at)
-        if np.any(away > _LOCKED):
-            self._refuse_locked(int(np.argmax(away)))
+        if np.any(away > LOCKED):
+            raise RigError(explain_lock(*self._locked_names[np.argmax(away)], self.armature.name))
         return result
 
     def find_carrier_moves(self, place: tuple[float, float, float]) -> list[CarrierMove]:
@@ -160,10 +157,10 @@ class ControlWriter(ChannelWriter):
 
     def _assign_switches(self, obj: bpy.types.Object, switches: Sequence[Switch]) -> None:
         """Assign channels to the switches, after all others; each keeps its value."""
-        found = [(switch, find_owner(obj, switch)) for switch in switches]
+        found = [(switch, switch.find_owner(obj)) for switch in switches]
         known = [(switch, owner) for switch, owner in found if owner is not None]
         # a preset may name one twice: the later one counts
-        named = {build_switch_path(owner, switch): (switch, owner) for switch, owner in known}
+        named = {switch.build_path(owner): (switch, owner) for switch, owner in known}
         first, self.channel_count = self.channel_count, self.channel_count + len(named)
         self._switched = slice(first, self.channel_count)
         self._switches: list[SavedProperty] = []
@@ -182,23 +179,17 @@ class ControlWriter(ChannelWriter):
 
     def _find_locked(self, obj: bpy.types.Object, driven: Sequence[str]) -> None:
         """Find the channels that are locked although the motion may need them."""
-        locked: list[tuple[int, str]] = []
+        locked: list[tuple[int, tuple[str, str]]] = []
         for row, name in enumerate(driven):
             location, rotation, mode = self._tracks_by_row[row]
             kinds = [(rotation, "rotation")] if mode != "QUATERNION" or not rotation.free else []
             connected = obj.data.bones[name].use_connect
             for track, kind in [*kinds, *([] if connected else [(location, "location")])]:
                 stuck = (c for c in range(len(track.rest)) if c not in track.free)
-                locked += [(track.start + c, f"the {kind} of control '{name}'") for c in stuck]
+                locked += [(track.start + c, (kind, name)) for c in stuck]
         self._locked = np.array([channel for channel, _ in locked], np.intp)
         self._locked_at = self.at_rest[self._locked]
-        self._locked_names = [name for _, name in locked]
-
-    def _refuse_locked(self, index: int) -> None:
-        raise RigError(
-            f"{self._locked_names[index]} of '{self.armature.name}' is locked, but the motion "
-            "needs it; unlock it in the sidebar (N), under Item > Transform."
-        )
+        self._locked_names = [names for _, names in locked]
 
 
 def _find_idle(obj: bpy.types.Object, rig: ControlRig, driven: Sequence[str]) -> list[str]:

@@ -6,7 +6,7 @@ control of a foot stays at rest.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -15,9 +15,9 @@ import numpy as np
 from ....engine.maths.rotations import quat
 from ....engine.skeleton.skeleton import Skeleton
 from ...blender.transforms.transforms import Transform, invert
-from ..control_rig import ControlLimb, ControlRig
+from ..control_rig import ControlLimb, KeyedControls
 from ..pose_graph import PoseGraph
-from ..solve_controls import aim_pole, list_keyed, measure_limb
+from ..solve_controls import aim_pole, measure_limb
 from .live_chain import ControlChain, to_matrix
 
 
@@ -33,17 +33,14 @@ class WorldControl(NamedTuple):
 class LiveSolver:
     """Finds the channels of controls for poses of deform bones, which are in the armature's space.
 
-    `by_fk` and `by_ik` are the names of the limbs whose FK and whose IK controls are wanted. The
-    `bones` are those whose poses are needed, in their order.
+    The `bones` are those whose poses are needed, in their order.
     """
 
-    def __init__(
-        self, graph: PoseGraph, rig: ControlRig, by_fk: Collection[str], by_ik: Collection[str]
-    ) -> None:
-        limbs = tuple(replace(limb, roll="", target="") for limb in rig.limbs)
-        rig = replace(rig, limbs=limbs)
-        solved = [limb for limb in rig.limbs if limb.name in by_ik]
-        self.controls = list_keyed(rig, by_fk, by_ik)
+    def __init__(self, graph: PoseGraph, keyed: KeyedControls) -> None:
+        limbs = tuple(replace(limb, roll="", target="") for limb in keyed.rig.limbs)
+        rig = replace(keyed.rig, limbs=limbs)
+        solved = [limb for limb in rig.limbs if limb.name in keyed.by_ik]
+        self.controls = replace(keyed, rig=rig).controls
         bones = {**rig.place, **rig.follow, **rig.shift}
         for limb in rig.limbs:
             bones |= dict(zip(limb.fk, limb.bones, strict=True))
