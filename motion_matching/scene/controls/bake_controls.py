@@ -15,8 +15,7 @@ from ...engine.motion.clip import Clip, resample
 from ...engine.progress import ShareSteps
 from ...engine.skeleton.bone_names import join_quoted
 from ..blender.animation import actions
-from ..blender.animation.curves import build_bone_path, create_curve
-from ..blender.animation.smooth_keys import write_smooth_keys
+from ..blender.animation.curves import build_bone_path, create_curve, write_smooth_keys
 from ..blender.evaluation.channels import (
     STILL,
     Channel,
@@ -30,12 +29,11 @@ from ..blender.handle import Handle
 from ..blender.transforms.rotation_modes import get_rotation_property, to_mode
 from ..blender.transforms.transforms import REST, Transform, decompose_similarity
 from ..rig.armature import compute_rest_frame
-from ..rig.carried import take_off_carrying
+from ..rig.root_target import take_off_carrying
 from .control_rig import ControlRig, KeyedControls, Switch, matches, set_switches
 from .deform import check_bones, compute_deform_poses
 from .pose_graph import PoseGraph
-from .snapping import snap_controls
-from .solve_controls import ControlMotion, find_planted, solve_controls_steps
+from .solve_controls import ControlMotion, find_planted, snap_controls, solve_controls_steps
 from .thinning import ControlTrack, Thinning
 
 # writes an action of a name, onto a new NLA track if one is named

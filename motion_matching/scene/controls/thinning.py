@@ -17,7 +17,7 @@ from ...engine.maths.along_time import find_runs
 from ...engine.maths.easing import smoothstep
 from ...engine.maths.rotations import quat
 from ...engine.progress import ShareSteps
-from ..blender.animation.smooth_keys import evaluate_smooth_keys
+from ..blender.animation.curves import evaluate_smooth_keys
 from ..blender.transforms.rotation_modes import from_mode, to_mode
 from ..blender.transforms.transforms import Transform
 from .control_rig import KeyedControls

@@ -22,7 +22,7 @@ from ..blender.evaluation.evaluation import EvaluationCopy, EvaluationCopyGone
 from ..blender.handle import Handle, find_read_armature
 from ..blender.transforms.transforms import decompose_similarity, invert
 from ..reading.sampling import sample_steps
-from ..rig.carried import move_clip
+from ..rig.root_target import move_clip
 from .sources import find_origin
 from .targets import Target
 from .transfer import Retargeted, RetargetRequest

@@ -21,7 +21,7 @@ from ..blender.evaluation.object_motion import find_steady_world, may_move, samp
 from ..blender.files import format_names, list_armatures
 from ..blender.transforms.transforms import Transform, decompose_similarity, invert
 from ..reading.sampling import SampledClip, sample, sample_steps
-from ..rig.carried import move_clip
+from ..rig.root_target import move_clip
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,8 @@ from ...engine.skeleton.skeleton import Skeleton
 from ..blender.animation import actions, playback
 from ..blender.handle import Handle, fit_name
 from ..controls.bake_controls import ControlSettings, solve_bake_steps
-from ..rig.carried import move_clip
 from ..rig.fitting import ArmatureState
+from ..rig.root_target import move_clip
 from ..writing.bake import bake
 from ..writing.pose_guard import preserve_pose
 from .sources import SourceMotion, find_origin

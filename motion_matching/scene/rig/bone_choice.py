@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
+from typing import Any
 
 import bpy
 import numpy as np
@@ -50,6 +52,16 @@ def get_collection_bones(obj: bpy.types.Object, collection: str) -> frozenset[st
             "bones."
         )
     return frozenset(bone.name for bone in match.bones_recursive)
+
+
+def select_bones(obj: bpy.types.Object, names: Collection[str]) -> None:
+    """Select these bones of an armature object alone; the first of them becomes active."""
+    for bone in obj.pose.bones:
+        holder: Any = bone if hasattr(bone, "select") else bone.bone  # before Blender 5.0
+        holder.select = bone.name in names
+    chosen = next((bone for bone in obj.data.bones if bone.name in names), None)
+    if chosen is not None:
+        obj.data.bones.active = chosen
 
 
 def _is_control_rig(obj: bpy.types.Object) -> bool:

@@ -30,10 +30,9 @@ from ..blender.evaluation.channels import (
 from ..blender.transforms.rotation_modes import from_mode, get_rotation_property, to_mode
 from ..blender.transforms.transforms import REST, ROTATIONS, Transform
 from ..rig.armature import BoneMap
-from ..rig.carried import take_off_carrying
 from ..rig.fitting import ArmatureState
 from ..rig.plan import Plan, build_plan, check_follows_keys
-from ..rig.root_target import RootTarget
+from ..rig.root_target import RootTarget, take_off_carrying
 from . import splicing
 
 Mark = Callable[[bpy.types.Action, int], None]  # puts markers onto an action that starts on a frame

@@ -1,4 +1,4 @@
-"""Controls of a rig that no preset describes, found by trying each free one.
+"""The preset that describes the controls of a rig; without one, found by trying each free one.
 
 A deform bone belongs to the control that turns it, and all that hangs on it, as one, and moves the
 fewest others. IK counts only where its constraint says which controls it has and a trial agrees.
@@ -14,11 +14,14 @@ import bpy
 import numpy as np
 
 from ....engine.errors import RigError
+from ....engine.files import presets
 from ....engine.skeleton.bone_names import join_quoted, split_side
+from ....engine.skeleton.skeleton import Skeleton
 from ...blender.evaluation.evaluation import EvaluationCopy
+from ...rig.armature import check_armature
 from ..bake_controls import check_editable
 from ..control_rig import ControlLimb, ControlRig, Switch
-from .match import match_control_rig, read_deform_skeleton
+from ..deform import read_skeleton_of
 from .trials import Outcome, Trials
 
 _UNBOUNDED = 1e5  # limits beyond are none
@@ -40,6 +43,35 @@ def find_control_rig(obj: bpy.types.Object) -> ControlRig | None:
     deform = {bone.name for bone in obj.data.bones if bone.use_deform}
     has_controls = 0 < len(deform) < len(obj.data.bones)
     return find_controls(obj) if has_controls and deform & set(list_followers(obj)) else None
+
+
+def match_control_rig(obj: bpy.types.Object) -> ControlRig | None:
+    """Return the preset that fits an armature, without what is optional and missing, or None.
+
+    Of several that fit, the one that needs most wins. Raises RigError if the best known rig lacks
+    controls that it needs for a character.
+    """
+    check_armature(obj)
+    names = {bone.name for bone in obj.data.bones}
+    known = [ControlRig.from_preset(name) for name in presets.list_names("controls")]
+    fitting = [rig for rig in known if names.issuperset(rig.needs)]
+    if not fitting:
+        return None
+    best = max(fitting, key=lambda rig: len(rig.needs))
+    if missing := best.find_missing(names):
+        raise RigError(
+            f"armature '{obj.name}' is a rig of the kind {best.label}, but it has no "
+            f"{join_quoted(missing[:3])}; generate the rig again, or give a preset of its own."
+        )
+    return best.keep_existing(names)
+
+
+def read_deform_skeleton(obj: bpy.types.Object) -> Skeleton:
+    """Read the skeleton that takes and retargeted clips are made for: the deform bones.
+
+    It stands upright, in metres. Raises RigError if nothing deforms.
+    """
+    return read_skeleton_of(obj, match_control_rig(obj) or ControlRig("none"))
 
 
 def list_followers(obj: bpy.types.Object) -> tuple[str, ...]:
@@ -315,3 +347,23 @@ def _describe(
         switches=always,
         found=tuple(found),
     )
+
+
+def find_stretching_bones(obj: bpy.types.Object) -> list[str]:
+    """Return the bones with an IK Stretch in the chains of an armature's IK constraints."""
+    found: dict[str, None] = {}
+    for bone in obj.pose.bones:
+        constraints: list[Any] = list(bone.constraints)
+        for constraint in constraints:
+            if constraint.type == "IK":
+                count = constraint.chain_count or len(bone.parent_recursive) + 1
+                found |= dict.fromkeys(b.name for b in [bone, *bone.parent_recursive][:count])
+    return [name for name in found if obj.pose.bones[name].ik_stretch > 0.0]
+
+
+def set_ik_stretch_off(obj: bpy.types.Object) -> list[str]:
+    """Set IK Stretch to zero in all chains, and return the bones that had some."""
+    names = find_stretching_bones(obj)
+    for name in names:
+        obj.pose.bones[name].ik_stretch = 0.0
+    return names
