@@ -45,8 +45,8 @@ def measure_deviations(
     """Return how far heads are off, (F, B) in cm, and bones' axes, (F, B) in degrees."""
     clip = resample(clip, actions.get_scene_fps(bpy.context.scene))
     if start_frame is None:
-        data = obj.animation_data
-        start_frame = int(data.action.frame_range[0]) if data and data.action else 1
+        action = actions.get_assigned(obj)
+        start_frame = int(action.frame_range[0]) if action else 1
     at = np.asarray(frames) - start_frame
     if len(at) == 0 or at.min() < 0 or at.max() >= clip.frame_count:
         raise MotionDataError(

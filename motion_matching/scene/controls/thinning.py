@@ -18,6 +18,7 @@ from ...engine.maths.easing import smoothstep
 from ...engine.maths.rotations import quat
 from ...engine.progress import ShareSteps
 from ..blender.animation.curves import evaluate_smooth_keys
+from ..blender.animation.keys import find_peaks
 from ..blender.transforms.rotation_modes import from_mode, to_mode
 from ..blender.transforms.transforms import Transform
 from .control_rig import KeyedControls
@@ -64,25 +65,26 @@ class ControlTrack:
         self.mask[[0, -1]] = True
         for start, stop in find_runs(self.stances).tolist():
             self.mask[[start, stop - 1]] = True
-        while len(worst := _find_worst(self._measure_off(), self.mask)):
+        while len(worst := self._find_worst()):
             self.mask[worst] = True
             yield None
 
-    def _measure_off(self) -> np.ndarray:
-        """Return by what part of the limits the curves are off, (F,); 0 where no key may be."""
-        free = ~(self.stances & self.holds) & ~self.mask
-        return np.where(free, self._measure(self.values) / self.limit, 0.0)
+    def _find_worst(self) -> np.ndarray:
+        """Return the worst frame of each stretch between keys, where it is off by too much."""
+        free, keys = ~(self.stances & self.holds) & ~self.mask, np.flatnonzero(self.mask)
+        off = np.where(free, self.measure(self.values) / self.limit, 0.0)
+        worst = np.maximum.reduceat(off, keys[:-1])
+        stretch = np.minimum(np.cumsum(self.mask) - 1, len(worst) - 1)
+        hits = np.flatnonzero((off > 1.0) & (off == worst[stretch]))
+        return hits[np.unique(stretch[hits], return_index=True)[1]]
 
     def interpolate(self) -> np.ndarray:
         """Return the curves (C, F) that the keys left make."""
         keys, count = np.flatnonzero(self.mask), self.values.shape[1]
         return evaluate_smooth_keys(keys, self.values[:, keys], self.slopes[:, keys], count)
 
-    def measure_errors(self) -> np.ndarray:
-        """Return how far the curves are off, (F,) in radians or units."""
-        return self._measure(self.exact)
-
-    def _measure(self, wanted: np.ndarray) -> np.ndarray:
+    def measure(self, wanted: np.ndarray) -> np.ndarray:
+        """Return how far the curves are off wanted ones (C, F), in radians or units (F,)."""
         values = self.interpolate()
         if not self.mode:
             return np.linalg.norm(values - wanted, axis=0)
@@ -110,15 +112,6 @@ def _shorten_stance(errors: np.ndarray) -> np.ndarray:
         start, stop = runs[np.argmax(runs[:, 1] - runs[:, 0])]
         result[start:stop] = stop - start > 1
     return result
-
-
-def _find_worst(off: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """Return the worst frame of each stretch between keys where `off` (F,) is above 1."""
-    keys = np.flatnonzero(mask)
-    worst = np.maximum.reduceat(off, keys[:-1])
-    stretch = np.minimum(np.cumsum(mask) - 1, len(worst) - 1)
-    hits = np.flatnonzero((off > 1.0) & (off == worst[stretch]))
-    return hits[np.unique(stretch[hits], return_index=True)[1]]
 
 
 def hold_stances(values: np.ndarray, stances: np.ndarray) -> np.ndarray:
@@ -220,7 +213,9 @@ class Thinning:
             before = masks
             off = yield from self._measure_effects_steps(rows, *limits)
             share = _TIGHTER ** (1.0 + turn)
-            changed = yield from self._blame_steps(_find_peaks(off), firsts, share)
+            frames, effects = find_peaks(off.T, 1.0)
+            peaks = [frames[effects == effect] for effect in range(len(off))]
+            changed = yield from self._blame_steps(peaks, firsts, share)
             if not changed:
                 return
 
@@ -267,7 +262,7 @@ class Thinning:
         known = [t for ts in self.by_control.values() for t in ts if id(t) in firsts]
         errors = {}
         for track in known:
-            errors[id(track)] = track.measure_errors()
+            errors[id(track)] = track.measure(track.exact)
             yield None
         changed: set[str] = set()
         for controls, frames in zip(self.causes, peaks, strict=True):
@@ -281,10 +276,3 @@ class Thinning:
                     track.tighten(frames[chosen], errors[id(track)], share)
                     changed.add(track.control)
         return changed
-
-
-def _find_peaks(off: np.ndarray) -> list[np.ndarray]:
-    """Return the frames of each row's local maxima above 1."""
-    around = np.pad(off, ((0, 0), (1, 1)))
-    peak = (off > 1.0) & (off >= around[:, :-2]) & (off >= around[:, 2:])
-    return [np.flatnonzero(row) for row in peak]

@@ -89,7 +89,14 @@ class Library:
         except DatabaseError as error:
             if not isinstance(error.__cause__, FileNotFoundError):
                 raise
-            self._save_again(key, built, motion)
+            try:
+                self.folder.mkdir(parents=True, exist_ok=True)
+                self._save(key, built, motion)
+            except (OSError, DatabaseError) as cause:
+                raise DatabaseError(
+                    f"The folder {self.folder} was cleared or deleted while a database was stored "
+                    "there, perhaps by another Blender; build again."
+                ) from cause
         self.make_room(key)
         return self.load(key) if self.has(key) else built
 
@@ -98,17 +105,6 @@ class Library:
         database.database.save(built, self.get_path(key), key)
         if motion:
             self._replace_base(motion, key)
-
-    def _save_again(self, key: str, built: Database, motion: str) -> None:
-        """Save a database whose folder, or unfinished file, is gone."""
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            self._save(key, built, motion)
-        except (OSError, DatabaseError) as cause:
-            raise DatabaseError(
-                f"The folder {self.folder} was cleared or deleted while a database was stored "
-                "there, perhaps by another Blender; build again."
-            ) from cause
 
     def _replace_base(self, motion: str, key: str) -> None:
         """Note which database holds a motion; that before it is not needed any more."""
@@ -356,7 +352,8 @@ def _digest_action_steps(
         for digest in digests:
             digest.update(part)
 
-    update(_encode_range(action))
+    manual = [action.frame_start, action.frame_end, action.use_cyclic]
+    update(_encode_json(manual if action.use_frame_range else None))
     for curve in actions.iterate_curves(action, obj):
         if curve is None:
             yield
@@ -368,11 +365,6 @@ def _digest_action_steps(
 
 def _encode_json(data: Any) -> bytes:
     return json.dumps(data, sort_keys=True, default=str).encode()
-
-
-def _encode_range(action: bpy.types.Action) -> bytes:
-    manual = [action.frame_start, action.frame_end, action.use_cyclic]
-    return _encode_json(manual if action.use_frame_range else None)
 
 
 def _encode_curve(curve: bpy.types.FCurve) -> Iterator[bytes]:

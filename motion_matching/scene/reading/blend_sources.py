@@ -51,8 +51,7 @@ def read_blend_sources(
                 names = (source.action,) if source.action else tuple(chosen)
                 found = find_chosen_actions(file, obj, names)
                 samples = sample(obj, found, bones=bones)
-                pairs = zip(found, samples, strict=True)
-                replacements[index] = [_fill_source(source, *pair) for pair in pairs]
+                replacements[index] = list(map(partial(_fill_source, source), found, samples))
                 notes.append(_summarize(file, obj.name, samples))
             else:
                 choose = partial(choose_if_several, file, source.character or "")

@@ -78,7 +78,7 @@ def remove_path(path: bpy.types.Object, is_own: bool) -> bool:
     if path.type != "EMPTY" or not is_own or removal.is_needed(path):
         return False
     made = id_properties.read(path, _MADE)
-    played = path.animation_data.action if path.animation_data else None
+    played = actions.get_assigned(path)
     bpy.data.objects.remove(path)
     if isinstance(made, bpy.types.Action) and not removal.is_needed(made):
         if played == made:

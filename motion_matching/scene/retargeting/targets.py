@@ -64,19 +64,13 @@ def read_target(
     target = Target(obj.name, read_skeleton(obj, bones))
     if target.get_body(given).stands:
         return target
-    # it may show in its motion, else this is said later
-    return replace(target, clips=tuple(read_own_motion(obj, bones)))
-
-
-def read_own_motion(obj: bpy.types.Object, bones: str | None = None) -> list[Clip]:
-    """Read the beginnings of some actions of an armature object."""
-    result = []
+    clips = []  # it may show in its motion, else this is said later
     for action in actions.find_actions(obj)[:_ACTIONS]:
         curves = actions.get_active_curves(action, actions.find_slot(action, obj))
         first, last = actions.compute_frame_range(action, curves)
         frames = first, min(last, first + _FRAMES)
-        result += [one.clip for one in sample(obj, [action], bones=bones, frames=frames)]
-    return result
+        clips += [one.clip for one in sample(obj, [action], bones=bones, frames=frames)]
+    return replace(target, clips=tuple(clips))
 
 
 def check_can_be_animated(obj: bpy.types.Object) -> None:

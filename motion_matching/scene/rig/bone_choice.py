@@ -27,7 +27,9 @@ def choose_bones(
     """
     bones = obj.data.bones
     if choice is None:
-        choice = "deform" if _is_control_rig(obj) else "all"
+        has_both = len({bone.use_deform for bone in bones}) == 2
+        is_control_rig = has_both and any(bone.constraints for bone in obj.pose.bones)
+        choice = "deform" if is_control_rig else "all"
     chosen = {bone.name for bone in bones if choice == "all" or bone.use_deform}
     if not chosen:
         raise RigError(
@@ -62,11 +64,6 @@ def select_bones(obj: bpy.types.Object, names: Collection[str]) -> None:
     chosen = next((bone for bone in obj.data.bones if bone.name in names), None)
     if chosen is not None:
         obj.data.bones.active = chosen
-
-
-def _is_control_rig(obj: bpy.types.Object) -> bool:
-    deform = {bone.use_deform for bone in obj.data.bones}
-    return len(deform) == 2 and any(bone.constraints for bone in obj.pose.bones)
 
 
 def _find_parents(bones: bpy.types.ArmatureBones, chosen: set[str]) -> dict[str, str | None]:

@@ -169,7 +169,8 @@ def fit(
     # the motion's positions, to keep its proportions
     turned, local = rest.copy(), positions.copy()
     for i, name in enumerate(names):
-        if _is_posed_between(standing, name, moved):
+        between = takewhile(lambda bone: bone not in moved, standing.find_ancestors(name))
+        if any(bone in standing.poses for bone in between):  # and not at rest
             turned[i], local[i] = compose(back, standing.compute_posed_rest(name, moved))
     hung = parents >= 0
     over = parents[hung]
@@ -188,11 +189,19 @@ def find_misfit(
     """
     sliding = np.zeros(skeleton.bone_count, bool)
     source = apply_armature_rest(obj, standing, skeleton, carriers, sliding)
+    return _find_misfit(standing, source, carriers)
+
+
+def _find_misfit(
+    standing: ArmatureState, skeleton: Skeleton, carriers: Sequence[int]
+) -> tuple[str, str]:
     try:
-        back = invert(compute_alignment(standing, source, carriers))
+        back = invert(compute_alignment(standing, skeleton, carriers))
     except RigError as error:
         return "size", str(error)
-    problem = _describe_rest(standing, *_get_common_heads(standing, source, carriers), back)
+    common = _find_common_bones(standing, skeleton, carriers)
+    heads = skeleton.compute_rest_world()[1][common].astype(np.float64)
+    problem = _describe_rest(standing, tuple(skeleton.names[i] for i in common), heads, back)
     return ("rest", problem) if problem else ("", "")
 
 
@@ -231,7 +240,7 @@ def apply_armature_rest(
     their parents, except `carriers`, their children, and `sliding` (B,) bones.
     """
     free = sliding | np.isin(skeleton.parents, carriers)
-    if _has_same_rest(standing, skeleton, carriers):
+    if _find_misfit(standing, skeleton, carriers) == ("", ""):
         return skeleton
     rests = read_stored_rest(obj, skeleton), _read_bone_rest(obj, skeleton)
     fitting = (rest for rest in rests if rest and has_same_offsets(rest, skeleton, free))
@@ -264,29 +273,6 @@ def _measure_length(points: np.ndarray, skeleton: Skeleton, bones: list[int]) ->
     parents = skeleton.parents[bones]
     ends = [(i, bones.index(int(p))) for i, p in enumerate(parents) if p in bones]
     return float(sum(np.linalg.norm(points[i] - points[j]) for i, j in ends)) or 1.0
-
-
-def _is_posed_between(standing: ArmatureState, bone: str, moved: set[str]) -> bool:
-    """Return whether a bone between this and the next `moved` one above is not at rest now."""
-    between = takewhile(lambda name: name not in moved, standing.find_ancestors(bone))
-    return any(name in standing.poses for name in between)
-
-
-def _has_same_rest(standing: ArmatureState, skeleton: Skeleton, carriers: Sequence[int]) -> bool:
-    try:
-        back = invert(compute_alignment(standing, skeleton, carriers))
-    except RigError:
-        return False
-    return not _describe_rest(standing, *_get_common_heads(standing, skeleton, carriers), back)
-
-
-def _get_common_heads(
-    standing: ArmatureState, skeleton: Skeleton, carriers: Sequence[int]
-) -> tuple[tuple[str, ...], np.ndarray]:
-    """Return the names of the common bones, and their heads (B, 3) in the skeleton's rest."""
-    common = _find_common_bones(standing, skeleton, carriers)
-    positions = skeleton.compute_rest_world()[1][common].astype(np.float64)
-    return tuple(skeleton.names[i] for i in common), positions
 
 
 def _describe_rest(

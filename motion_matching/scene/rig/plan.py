@@ -53,6 +53,11 @@ class Plan:
         return fit(self.standing, self.clip.skeleton, self.alignment, self.resting)
 
 
+def make_rest_clip(skeleton: Skeleton) -> Clip:
+    """Return a clip of one frame, in which a skeleton rests."""
+    return Clip("rest", skeleton, skeleton.rest_positions[None], skeleton.rest_rotations[None], 1.0)
+
+
 def build_plan(
     obj: bpy.types.Object,
     clip: Clip,

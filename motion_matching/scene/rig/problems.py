@@ -13,7 +13,6 @@ from mathutils import Matrix
 from ...engine.body import rig
 from ...engine.errors import RigError
 from ...engine.maths.rotations import quat
-from ...engine.motion.clip import Clip
 from ...engine.skeleton.skeleton import Skeleton
 from ..blender.animation import actions
 from ..blender.animation.curve_poses import compute_static_matrix
@@ -21,6 +20,7 @@ from ..blender.animation.curves import parse_bone_name
 from ..blender.transforms.transforms import decompose_similarity
 from .armature import compute_rest_frame, read_skeleton
 from .bone_choice import choose_bones
+from .plan import make_rest_clip
 
 _APPLIED = 1e-4  # a scale that differs less from one counts as applied
 _ASIDE = np.radians(45.0)  # a rest pose that faces farther from the front than this faces aside
@@ -151,12 +151,11 @@ def _find_front_problems(
             "lies there, too, rotate the object until it stands",
         )
         return
-    rest_pose = skeleton.rest_positions[None], skeleton.rest_rotations[None]
-    rest = Clip(obj.name, skeleton, *rest_pose, 1.0)
     try:
-        ahead = quat.mul_vec(rotations[roles.hips], rig.find_hips_forward([rest], roles))
+        forward = rig.find_hips_forward([make_rest_clip(skeleton)], roles)
     except RigError:
         return
+    ahead = quat.mul_vec(rotations[roles.hips], forward)
     aside = float(np.arctan2(ahead[0], -ahead[1]))
     if abs(aside) > _ASIDE:
         obstacle, quarters = find_turn_obstacle(obj), round(aside / (0.5 * np.pi)) % 4

@@ -77,7 +77,9 @@ def _compute_shapes(
     _, heads = skeleton.compute_rest_world()
     ends, sideways = compute_tails(skeleton), _compute_sideways(skeleton, heads)
     size = measure_extent(heads[bones])
-    trunk, labels = _find_trunk_bones(skeleton), find_sides(skeleton)
+    labels = find_sides(skeleton)
+    sided = {bone for bone, label in enumerate(labels) if label}
+    trunk = {above for bone in sided for above in skeleton.get_ancestors(bone)} - sided
     shapes = []
     for bone in bones:
         head, axis = heads[bone], ends[bone] - heads[bone]
@@ -122,12 +124,6 @@ def _build_faces() -> tuple[np.ndarray, np.ndarray]:
     first, last = np.full(SIDES, rings * SIDES), np.full(SIDES, rings * SIDES + 1)
     fans = [np.stack([on[0], ring[0], first], -1), np.stack([ring[-1], on[-1], last], -1)]
     return quads, np.concatenate(fans)
-
-
-def _find_trunk_bones(skeleton: Skeleton) -> set[int]:
-    """Return bones without a side from which limbs with one branch off: hips, spine and chest."""
-    sided = {bone for bone, label in enumerate(find_sides(skeleton)) if label}
-    return {above for bone in sided for above in skeleton.get_ancestors(bone)} - sided
 
 
 def _compute_sideways(skeleton: Skeleton, heads: np.ndarray) -> np.ndarray:

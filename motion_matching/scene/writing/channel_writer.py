@@ -10,7 +10,7 @@ import bpy
 import numpy as np
 
 from ...engine.errors import RigError
-from ..blender.animation.actions import has_nla_tracks
+from ..blender.animation.actions import get_assigned, has_nla_tracks
 from ..blender.animation.curves import build_bone_path
 from ..blender.evaluation.channels import STILL, find_unlocked_components
 from ..blender.handle import Handle, find_posable
@@ -100,8 +100,7 @@ class ChannelWriter:
 
     def find_action(self) -> Handle | None:
         """Return the action that the armature plays, or played when it was taken over."""
-        obj = find_posable(self.armature)
-        action = obj.animation_data.action if obj.animation_data else None
+        action = get_assigned(find_posable(self.armature))
         if action is not None:
             return Handle.from_block(action, "actions")
         return self._saved.playing.action if self._saved else None

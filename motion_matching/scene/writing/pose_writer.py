@@ -13,13 +13,12 @@ import numpy as np
 
 from ...engine.errors import RigError
 from ...engine.maths.rotations import quat
-from ...engine.motion.clip import Clip
 from ...engine.skeleton.skeleton import Skeleton
 from ..blender.evaluation.channels import OBJECT_GROUP, ObjectFrame, check_connected
 from ..blender.transforms.rotation_modes import get_rotation_property
 from ..blender.transforms.transforms import REST, Transform, compose, invert
 from ..rig.bone_choice import get_collection_bones
-from ..rig.plan import Plan, build_plan, check_follows_keys
+from ..rig.plan import Plan, build_plan, check_follows_keys, make_rest_clip
 from ..rig.root_target import RootTarget
 from .channel_writer import CarrierMove, ChannelWriter, Track
 from .rigid import Rigid, compose_rigid, extract_ground_motion, invert_rigid, to_rigid
@@ -45,9 +44,7 @@ class PoseWriter(ChannelWriter):
         hips: str | None = None,
         collection: str = "",
     ) -> None:
-        rest_pose = skeleton.rest_positions[None], skeleton.rest_rotations[None]
-        rest = Clip("rest", skeleton, *rest_pose, 1.0)
-        plan = build_plan(obj, rest, root, root_bone, hips)
+        plan = build_plan(obj, make_rest_clip(skeleton), root, root_bone, hips)
         chosen = get_collection_bones(obj, collection) if collection else set(plan.standing.rests)
         driven = [name for name in plan.clip.skeleton.names if name in chosen]
         if not driven:

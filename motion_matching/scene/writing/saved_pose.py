@@ -100,7 +100,7 @@ class SavedPose:
         scale[bone_indices] = 1.0
         obj.pose.bones.foreach_set("scale", scale.ravel())
         for one in hidden:
-            one.hide()
+            one.set_hidden(True)
         return saved
 
     @classmethod

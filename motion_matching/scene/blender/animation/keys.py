@@ -55,7 +55,7 @@ def reduce_keys(
         thinned = map(interpolate_keys, [track.values for track in tracks], masks)
         left = [replace(t, values=values) for t, values in zip(tracks, thinned, strict=True)]
         strays = np.max(np.sum((compute_points(left) - full) ** 2, axis=-1), axis=1)  # (F, B)
-        frames, bones = _find_peaks(strays, distance**2)
+        frames, bones = find_peaks(strays, distance**2)
         count = sum(mask.sum() for mask in masks)
         for bone in np.unique(bones):
             for i in moved_by[bone]:
@@ -64,7 +64,7 @@ def reduce_keys(
             return masks
 
 
-def _find_peaks(values: np.ndarray, limit: float) -> tuple[np.ndarray, np.ndarray]:
+def find_peaks(values: np.ndarray, limit: float) -> tuple[np.ndarray, np.ndarray]:
     """Return rows and columns of local maxima over frames, above the limit, in values (F, B)."""
     around = np.pad(values, ((1, 1), (0, 0)))
     rows, columns = np.nonzero((values > limit) & (values >= around[:-2]) & (values >= around[2:]))

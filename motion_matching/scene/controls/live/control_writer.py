@@ -194,22 +194,12 @@ class ControlWriter(ChannelWriter):
 
 def _find_idle(obj: bpy.types.Object, rig: ControlRig, driven: Sequence[str]) -> list[str]:
     """Return bones that a description puts at rest, if they are posed now or have keys."""
-    data = obj.animation_data
-    action = data.action if data else None
+    action = actions.get_assigned(obj)
     curves = actions.get_active_curves(action, actions.find_slot(action, obj)) if action else ()
     keyed = {parse_bone_name(curve.data_path) for curve in curves}
-    rolls = {name for limb in rig.limbs for name in (limb.roll,) if name}
-    resting = find_resting(obj, rig)
-    return [
-        bone.name
-        for bone in obj.pose.bones
-        if bone.name not in driven
-        and (
-            bone.name in rolls
-            or bone.name in resting
-            or (bone.name in keyed and matches(bone.name, rig.rest))
-        )
-    ]
+    idle = find_resting(obj, rig) | {limb.roll for limb in rig.limbs}
+    others = [bone.name for bone in obj.pose.bones if bone.name not in driven]
+    return [n for n in others if n in idle or (n in keyed and matches(n, rig.rest))]
 
 
 def measure_live_rate(writer: ControlWriter, skeleton: Skeleton) -> float:
