@@ -136,23 +136,18 @@ class ControlRig:
     def find_missing(self, bones: Iterable[str]) -> list[str]:
         """Return the controls and deform bones that an armature with these bones lacks."""
         known = set(bones)
-        wanted = (
-            *self.needs,
-            *self.controls,
-            *self.deform_bones,
-            *(limb.target for limb in self.limbs),
-        )
+        targets = (limb.target for limb in self.limbs)
+        wanted = (*self.needs, *self.controls, *self.deform_bones, *targets)
         missing = [name for name in dict.fromkeys(wanted) if name and name not in known]
         return [name for name in missing if not matches(name, self.optional)]
 
     def keep_existing(self, bones: Iterable[str]) -> ControlRig:
         """Return the description without the optional controls that an armature lacks."""
         known = set(bones)
-        maps = (
+        place, follow, shift = (
             {c: b for c, b in part.items() if {c, b} <= known}
             for part in (self.place, self.follow, self.shift)
         )
-        place, follow, shift = maps
         limbs = tuple(_keep_limb(limb, known) for limb in self.limbs)
         return replace(self, place=place, follow=follow, shift=shift, limbs=limbs)
 
@@ -275,8 +270,7 @@ def _read_switches(listed: Any, sides: Sequence[str]) -> tuple[Switch, ...]:
     for entry in expect_list(listed, "'switches'"):
         bone, prop, value = expect_list(entry, "a switch", 3)
         number = json_files.expect_number(value, f"the value of '{prop}'", -1e6, 1e6)
-        names = (_spread(part, "a part of a switch", sides) for part in (bone, prop))
-        bones, props = names
+        bones, props = (_spread(part, "a part of a switch", sides) for part in (bone, prop))
         count = max(len(bones), len(props))
         bones, props = (part * count if len(part) == 1 else part for part in (bones, props))
         result += [Switch(b, p, number) for b, p in zip(bones, props, strict=True)]

@@ -169,7 +169,7 @@ class _Tree:
 
         A still node above them, such as that of a scene, is no part of them.
         """
-        branches = [one for one in self.children[node] if self.measure_depth(one) >= LIMB]
+        branches = [one for one in self.children[node] if self._measure_depth(one) >= LIMB]
         is_above = node not in self.moved and bool(branches)
         if is_above and all(is_body(self.get_parents(branch)) for branch in branches):
             return [top for branch in branches for top in self.find_tops(branch)]
@@ -177,7 +177,7 @@ class _Tree:
         is_moving = not self.moved.isdisjoint(below)
         return [node] if is_moving and is_body(self.get_parents(node)) else []
 
-    def measure_depth(self, node: int) -> int:
+    def _measure_depth(self, node: int) -> int:
         """Return the number of nodes in the longest chain down from one, itself included."""
         depth, level = 0, [node]
         while level:

@@ -118,7 +118,6 @@ def compute_fingerprint(path: bpy.types.Object, obj: bpy.types.Object) -> str:
 
 
 def _compute_own_matrices(path: bpy.types.Object, first: int, last: int) -> np.ndarray:
-    """Return matrices (F, 4, 4) of an empty's own channels."""
     channels = curve_poses.Channels(actions.get_assigned_curves(path), range(first, last + 1))
     return curve_poses.compute_object_matrices(path, channels)
 

@@ -79,7 +79,6 @@ def read_blend(
     *,
     character: str | None = None,
     chosen: Sequence[str] = (),
-    bones: str | None = None,
 ) -> list[SourceMotion]:
     """Read actions (by default all) of an armature in a Blender file, which replaces the open one.
 
@@ -88,8 +87,7 @@ def read_blend(
     """
     open_blend(path)
     obj = find_armature(path, character, "--character")
-    found = find_chosen_actions(path, obj, tuple(chosen))
-    motions = read_actions(obj, found, bones=bones)
+    motions = read_actions(obj, find_chosen_actions(path, obj, tuple(chosen)))
     return [replace(motion, first_frame=None) for motion in motions]
 
 

@@ -90,9 +90,9 @@ def write_retargeted_steps(
             made.append(Handle.from_block(action, "actions"))
             action.use_fake_user = True
             if source.is_cyclic:  # from its first key to its last
-                start, end = action.frame_range[0], action.frame_range[1]
+                low, high = action.frame_range[0], action.frame_range[1]
                 action.use_frame_range = action.use_cyclic = True
-                action.frame_start, action.frame_end = start, end
+                action.frame_start, action.frame_end = low, high
         written = [handle.require() for handle in made]
         accept(written)
     except BaseException:

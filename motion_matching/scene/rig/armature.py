@@ -80,7 +80,7 @@ def create_armature(
     armature = bpy.data.armatures.new(name)
     obj = bpy.data.objects.new(name, armature)
     try:
-        (collection or get_open_collection()).objects.link(obj)
+        (collection or _get_open_collection()).objects.link(obj)
         with _enter_edit_mode(obj):
             _add_bones(armature, skeleton)
     except BaseException:
@@ -89,7 +89,7 @@ def create_armature(
     return obj
 
 
-def get_open_collection() -> bpy.types.Collection:
+def _get_open_collection() -> bpy.types.Collection:
     """Return the active collection, or the scene's if that is linked, hidden or excluded."""
     active = bpy.context.view_layer.active_layer_collection
     collection = active.collection

@@ -248,7 +248,12 @@ def apply_scale(obj: bpy.types.Object) -> None:
         bone.location = even * bone.location
     for action in actions.find_actions(obj):
         for curve in _find_location_curves(action):
-            _scale_curve(curve, even)
+            for part in ("co", "handle_left", "handle_right"):
+                numbers = np.empty(2 * len(curve.keyframe_points), dtype=np.float32)
+                curve.keyframe_points.foreach_get(part, numbers)
+                numbers[1::2] *= even
+                curve.keyframe_points.foreach_set(part, numbers)
+            curve.update()
 
 
 def turn_front(obj: bpy.types.Object, quarters: int) -> None:
@@ -279,12 +284,3 @@ def _find_location_curves(action: bpy.types.Action) -> list[bpy.types.FCurve]:
     curves = [curve for bag in actions.get_channelbags(action) for curve in bag.fcurves]
     at_end = [curve for curve in curves if curve.data_path.endswith(".location")]
     return [curve for curve in at_end if parse_bone_name(curve.data_path) is not None]
-
-
-def _scale_curve(curve: bpy.types.FCurve, factor: float) -> None:
-    for part in ("co", "handle_left", "handle_right"):
-        numbers = np.empty(2 * len(curve.keyframe_points), dtype=np.float32)
-        curve.keyframe_points.foreach_get(part, numbers)
-        numbers[1::2] *= factor
-        curve.keyframe_points.foreach_set(part, numbers)
-    curve.update()

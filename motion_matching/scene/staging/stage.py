@@ -45,7 +45,9 @@ def build_stage(scene: bpy.types.Scene, low: np.ndarray, high: np.ndarray) -> No
     """Set up ground, light and camera to show all between two corners `(3,)`, in metres."""
     _add_light(scene)
     around = low[:2] - 2.0, high[:2] + 2.0
-    _add_ground(scene, *around, _choose_tile_size(float(np.max(around[1] - around[0]))))
+    extent = float(np.max(around[1] - around[0]))
+    sizes = (step * 10.0**power for power in range(9) for step in (1, 2, 5))
+    _add_ground(scene, *around, next(size for size in sizes if extent <= MOST_TILES * size))
     corners = np.array(list(itertools.product(*zip(low, high, strict=True))))
     camera = _add_camera(scene, corners)
     for screen in bpy.data.screens:
@@ -70,12 +72,6 @@ def _add_light(scene: bpy.types.Scene) -> None:
     scene.view_settings.view_transform = "Standard"  # type: ignore[assignment]
     shading = scene.display.shading
     shading.light, shading.show_cavity, shading.show_shadows = "STUDIO", True, True
-
-
-def _choose_tile_size(extent: float) -> float:
-    """Return 1, 2, 5, 10 … metres: the smallest whose tiles cover an extent in metres."""
-    sizes = (step * 10.0**power for power in range(9) for step in (1, 2, 5))
-    return next(size for size in sizes if extent <= MOST_TILES * size)
 
 
 def _add_ground(scene: bpy.types.Scene, low: np.ndarray, high: np.ndarray, tile: float) -> None:

@@ -214,7 +214,8 @@ class ChannelWriter:
             turns = find_unlocked_components(pose, "rotation")
             start = int(self._rotation_starts[row])
             rests = not shines and pose.location.length <= STILL
-            is_idle = name in idle and not shines and _is_unturned(pose)
+            away = max(map(abs, pose.matrix_basis.to_quaternion()[1:]))
+            is_idle = name in idle and not shines and away <= STILL
             tracks += [
                 Track(f"{path}.location", name, 3 * row, moves, REST["location"], rests),
                 Track(f"{path}.{turn}", name, start, turns, REST[turn], is_idle),
@@ -239,11 +240,6 @@ class ChannelWriter:
             values = to_mode_near(self._rotations[group.rows].T, group.mode, near)
             result[group.channels] = values.T.ravel()
         return result
-
-
-def _is_unturned(bone: bpy.types.PoseBone) -> bool:
-    """Return whether a bone's rotation is at rest."""
-    return max(map(abs, bone.matrix_basis.to_quaternion()[1:])) <= STILL
 
 
 class _Group(NamedTuple):

@@ -21,7 +21,9 @@ def preserve_pose(obj: bpy.types.Object) -> Iterator[None]:
     """Restore an armature's pose and what its actions and drivers set after the block."""
     bones, own = obj.pose.bones, {name: tuple(getattr(obj, name)) for name in REST}
     before = {name: read_property(bones, name) for name in REST}
-    others = _read_played_values(obj)
+    # what actions and drivers set, but for transforms
+    paths = [path for path in actions.find_animated_paths(obj) if path.split(".")[-1] not in REST]
+    others = {path: _read_value(obj, path) for path in paths}
     try:
         yield
     finally:
@@ -29,19 +31,12 @@ def preserve_pose(obj: bpy.types.Object) -> Iterator[None]:
         bpy.context.view_layer.update()
         # first: a bone whose rotation mode is set turns its rotation
         for path, value in others.items():
-            if _read_value(obj, path) != value:
+            if value is not None and _read_value(obj, path) != value:
                 _set_value(obj, path, value)
         for name, values in before.items():
             bones.foreach_set(name, values.ravel())
             setattr(obj, name, own[name])
         obj.update_tag(refresh={"OBJECT", "DATA"})
-
-
-def _read_played_values(obj: bpy.types.Object) -> dict[str, Any]:
-    """Return by path the values other than transforms that actions and drivers of an object set."""
-    paths = [path for path in actions.find_animated_paths(obj) if path.split(".")[-1] not in REST]
-    values = {path: _read_value(obj, path) for path in paths}
-    return {path: value for path, value in values.items() if value is not None}
 
 
 def _read_value(obj: bpy.types.Object, path: str) -> Any:

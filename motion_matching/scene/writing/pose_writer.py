@@ -62,7 +62,14 @@ class PoseWriter(ChannelWriter):
         if carries and plan.object_motion is not None:
             self._object = _ObjectMotion(obj, plan)
         self._plan_bones(obj, plan, driven)
-        self._assign_all(obj, [*driven, *(name for name in plan.resting if name in chosen)])
+        names = [*driven, *(name for name in plan.resting if name in chosen)]
+        modes = [self._object.frame.mode] if self._object else []
+        self._assign_channels(obj, names, modes)
+        if self._object:
+            start = int(self._rotation_starts[-1])
+            tracks = self._object.assign_channels(3 * len(names), start)
+            self._tracks_by_row.append((*tracks, modes[-1]))
+            self._add_tracks(tracks)
 
     def _capture(self, obj: bpy.types.Object) -> SavedPose:
         moves, plays_on = self._object is not None, bool(self.collection)
@@ -71,7 +78,7 @@ class PoseWriter(ChannelWriter):
     def compute_channels(self, pose: np.ndarray, before: np.ndarray) -> np.ndarray:
         """Return the channels (C,), float64, of a pose (7, B), near those `before` (C,)."""
         known: dict[int, Rigid] = {}
-        motion = extract_ground_motion(self._reparented.get_bone(pose, 0), self._reparented.rest)
+        motion = extract_ground_motion(Rigid(*pose[:, 0].tolist()), self._reparented.rest)
         local = pose[:, self._sources].astype(np.float64)
         for row, name, above in self._carrying:
             local[:, row] = self._reparented.compute_local(pose, motion, name, above, known)
@@ -137,16 +144,6 @@ class PoseWriter(ChannelWriter):
             (row, name) for row, name, _ in self._carrying if obj.data.bones[name].use_connect
         ]
 
-    def _assign_all(self, obj: bpy.types.Object, names: Sequence[str]) -> None:
-        """Assign channels to the bones, and to the object if it moves."""
-        modes = [self._object.frame.mode] if self._object else []
-        self._assign_channels(obj, names, modes)
-        if self._object:
-            start = int(self._rotation_starts[-1])
-            tracks = self._object.assign_channels(3 * len(names), start)
-            self._tracks_by_row.append((*tracks, modes[-1]))
-            self._add_tracks(tracks)
-
 
 class _ReparentedBones:
     """Local poses of bones that carry the character or have another parent than in the skeleton."""
@@ -166,9 +163,6 @@ class _ReparentedBones:
         if above is None or self._root_bone in (name, above):
             return False
         return self._names[self._parents[self.indices[name]]] == above
-
-    def get_bone(self, pose: np.ndarray, number: int) -> Rigid:
-        return Rigid(*pose[:, number].tolist())
 
     def compute_local(
         self, pose: np.ndarray, motion: Rigid, name: str, above: str | None, known: dict[int, Rigid]
@@ -190,7 +184,7 @@ class _ReparentedBones:
     def _compute_world(self, pose: np.ndarray, number: int, known: dict[int, Rigid]) -> Rigid:
         """Return where the skeleton has a bone in the world."""
         if number not in known:
-            own, parent = self.get_bone(pose, number), self._parents[number]
+            own, parent = Rigid(*pose[:, number].tolist()), self._parents[number]
             if parent >= 0:
                 own = compose_rigid(self._compute_world(pose, parent, known), own)
             known[number] = own

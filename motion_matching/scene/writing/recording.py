@@ -319,20 +319,14 @@ def restore_abandoned_poses() -> None:
         except EntryError:  # nothing that a session saved
             del obj[SAVED_POSE]
             continue
-        _remove_growing_action(obj)
         action = actions.get_assigned(obj)
+        if action is not None and id_properties.has(action, GROWING):
+            if removal.is_needed(action, besides=(obj,)):  # it has become the user's
+                obj.animation_data.action = None
+            else:
+                bpy.data.actions.remove(action)
+            action = actions.get_assigned(obj)
         saved.restore(obj, action is not None and is_take(action))
-
-
-def _remove_growing_action(obj: bpy.types.Object) -> None:
-    """Take the action of a recording that was still growing off an object, and remove it."""
-    action = actions.get_assigned(obj)
-    if action is None or not id_properties.has(action, GROWING):
-        return
-    if removal.is_needed(action, besides=(obj,)):  # it has become the user's
-        obj.animation_data.action = None
-    else:
-        bpy.data.actions.remove(action)
 
 
 def _read_parts(action: bpy.types.Action) -> list[dict[str, Any]]:

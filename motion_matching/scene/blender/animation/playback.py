@@ -51,14 +51,6 @@ def play(obj: bpy.types.Object, action: bpy.types.Action, slot: Any) -> bpy.type
     return played
 
 
-def play_new_action(obj: bpy.types.Object) -> bpy.types.Action:
-    """Have an object play a new, empty action, to be filled."""
-    action = bpy.data.actions.new(obj.name)
-    data = obj.animation_data or obj.animation_data_create()
-    actions.set_action(data, action, actions.ensure_slot(action))
-    return action
-
-
 @dataclass(frozen=True)
 class PlaybackState:
     """The playback of an object: its action and slot, by name, and whether its NLA counts."""

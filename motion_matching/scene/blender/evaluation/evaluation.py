@@ -105,15 +105,18 @@ class EvaluationCopy:
             self._played = None
         played = playback.play(self.armature, action, slot)
         if played != action:
-            self._adopt_action(played)
+            self._adopt_played(played)
 
     def get_scratch_action(self) -> bpy.types.Action:
         """Play an action that belongs to the copy, empty at first, and return it."""
         if self._played is None:
-            self._adopt_action(playback.play_new_action(self.armature))
+            action = bpy.data.actions.new(_NAME)
+            data = self.armature.animation_data or self.armature.animation_data_create()
+            actions.set_action(data, action, actions.ensure_slot(action))
+            self._adopt_played(action)
         return self._find(self._played)
 
-    def _adopt_action(self, action: bpy.types.Action) -> None:
+    def _adopt_played(self, action: bpy.types.Action) -> None:
         self._adopt(action, "actions")
         self._played = self._handles[-1]
 

@@ -23,6 +23,7 @@ REST = MappingProxyType(
 _EVEN = 2e-3  # how much axes may differ, as a part of the squared scale
 ROTATIONS = ("rotation_quaternion", "rotation_euler", "rotation_axis_angle")
 
+UNSCALED = np.ones(3)
 Y_AXIS = np.array([0.0, 1.0, 0.0])  # along a bone
 Transform = tuple[np.ndarray, np.ndarray]  # rotations (..., 4) and positions (..., 3), float64
 
@@ -83,7 +84,7 @@ def compute_local_poses(matrices: np.ndarray, parents: np.ndarray) -> tuple[np.n
 
 
 def compose_matrices(
-    rotations: np.ndarray, positions: np.ndarray, scales: np.ndarray
+    rotations: np.ndarray, positions: np.ndarray, scales: np.ndarray = UNSCALED
 ) -> np.ndarray:
     """Return matrices (..., 4, 4) that scale (..., 3), then rotate (..., 4), then move (..., 3)."""
     shape = np.broadcast_shapes(rotations.shape[:-1], positions.shape[:-1], scales.shape[:-1])

@@ -76,11 +76,12 @@ def read_deform_skeleton(obj: bpy.types.Object) -> Skeleton:
 
 def list_followers(obj: bpy.types.Object) -> tuple[str, ...]:
     """Return the bones that follow a constraint."""
-    return tuple(
-        bone.name
-        for bone in obj.pose.bones
-        if any(not c.mute and c.influence > 0.0 for c in bone.constraints)
-    )
+    return tuple(bone.name for bone in obj.pose.bones if _is_held(bone))
+
+
+def _is_held(bone: bpy.types.PoseBone, free: str = "") -> bool:
+    """Return whether a constraint acts on a bone, but for those of a type that leaves it free."""
+    return any(not c.mute and c.influence > 0.0 and c.type != free for c in bone.constraints)
 
 
 def find_controls(obj: bpy.types.Object) -> ControlRig:
@@ -112,19 +113,13 @@ def find_controls(obj: bpy.types.Object) -> ControlRig:
 
 def list_candidates(obj: bpy.types.Object) -> list[str]:
     """Return the bones that an animator turns: free, and with a shape if any bone has one."""
-    bones = [bone for bone in obj.pose.bones if _is_free(bone)]
+    bones = [bone for bone in obj.pose.bones if not any(bone.lock_rotation)]
+    bones = [bone for bone in bones if not _is_held(bone, free="LIMIT_ROTATION")]
     shaped = [bone for bone in bones if bone.custom_shape]
     if not shaped and not any(bone.constraints for bone in obj.pose.bones):
         return [bone.name for bone in bones][:_MOST]
     chosen = shaped or [bone for bone in bones if not bone.bone.use_deform]
     return [bone.name for bone in chosen][:_MOST]
-
-
-def _is_free(bone: bpy.types.PoseBone) -> bool:
-    held = any(
-        not c.mute and c.influence > 0.0 and c.type != "LIMIT_ROTATION" for c in bone.constraints
-    )
-    return not held and not any(bone.lock_rotation)
 
 
 def find_switches(
@@ -162,19 +157,16 @@ def _count_moved(outcomes: list[Outcome]) -> np.ndarray:
 
 def _list_properties(obj: bpy.types.Object) -> Iterator[Switch]:
     """Yield properties of bones that are 0 or 1 and have no other range, at the other end."""
-    for bone in obj.pose.bones:
+    bones: Any = obj.pose.bones
+    for bone in bones:
         for name in bone.keys():  # noqa: SIM118
             value = bone[name]
             if isinstance(value, bool | int | float) and value in (0, 1):
-                ui: Any = {} if isinstance(value, bool) else _read_limits(bone, name)
+                is_flag = isinstance(value, bool)
+                ui = {} if is_flag else bone.id_properties_ui(name).as_dict()
                 low, high = ui.get("min", 0), ui.get("max", 1)
                 if (low >= 0 or low < -_UNBOUNDED) and (high <= 1 or high > _UNBOUNDED):
                     yield Switch(bone.name, name, 1.0 - value)
-
-
-def _read_limits(bone: Any, name: str) -> dict[str, Any]:
-    """Return what Blender knows of a custom property, such as its range."""
-    return dict(bone.id_properties_ui(name).as_dict())
 
 
 def choose_controls(
@@ -203,7 +195,8 @@ def choose_controls(
 
 def choose_body(trials: Trials, outcomes: Mapping[str, Outcome]) -> tuple[str, str] | None:
     """Return the control that moves all of the body, and the deform bone nearest to it."""
-    whole = [n for n, o in outcomes.items() if o.turned.mean() > _ALL and _can_move(trials.body, n)]
+    whole = [name for name, outcome in outcomes.items() if outcome.turned.mean() > _ALL]
+    whole = [name for name in whole if _can_move(trials.body.pose.bones[name])]
     if not whole:
         return None
     root = trials.get_head(trials.deform[0])
@@ -213,8 +206,7 @@ def choose_body(trials: Trials, outcomes: Mapping[str, Outcome]) -> tuple[str, s
     return best, near
 
 
-def _can_move(obj: bpy.types.Object, name: str) -> bool:
-    bone = obj.pose.bones[name]
+def _can_move(bone: bpy.types.PoseBone) -> bool:
     return not any(bone.lock_location) and not (bone.parent and bone.bone.use_connect)
 
 
@@ -265,9 +257,7 @@ def _find_limbs(
     trials.set_switches(before)
     for solver in _list_solvers(trials):
         bones = [_find_at(trials, joint, chosen) for joint in solver.joints]
-        if "" in bones or len(set(bones)) < 3:
-            continue
-        if not _confirm(trials, solver, bones):
+        if "" in bones or len(set(bones)) < 3 or not _confirm(trials, solver, bones):
             continue
         height = (trials.get_head(bones[2])[2] - low) / max(high - low, 1e-9)
         own = _choose_switches(trials, switches, before, bones, chosen)

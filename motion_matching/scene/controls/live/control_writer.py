@@ -65,7 +65,13 @@ class ControlWriter(ChannelWriter):
         turn, shift, scale = decompose_similarity(compute_world_matrix(obj), obj.name)
         self._stand: Transform = turn, shift
         self._scale = float(scale)
-        self._chain = self._build_chain(skeleton)
+        names, bones = to_blender_names(skeleton.names), self._solver.bones
+        if missing := [bone for bone in bones if bone not in names]:
+            raise RigError(
+                f"the motion has no {join_quoted(missing[:3])}, which controls of "
+                f"'{self.armature.name}' move; build the database for this armature again."
+            )
+        self._chain = WorldChain(skeleton, names, bones, self._stand, self._scale)
         self.start = float(shift[0]), float(shift[1]), 2.0 * float(np.arctan2(turn[3], turn[0]))
         driven = self._solver.controls
         idle = _find_idle(obj, rig, driven)
@@ -120,15 +126,6 @@ class ControlWriter(ChannelWriter):
             away = quat.inv_mul_vec(rotation, away) if is_local else away
             moves.append(CarrierMove(*self._tracks_by_row[row], own, linear, away))
         return moves
-
-    def _build_chain(self, skeleton: Skeleton) -> WorldChain:
-        names, bones = to_blender_names(skeleton.names), self._solver.bones
-        if missing := [bone for bone in bones if bone not in names]:
-            raise RigError(
-                f"the motion has no {join_quoted(missing[:3])}, which controls of "
-                f"'{self.armature.name}' move; build the database for this armature again."
-            )
-        return WorldChain(skeleton, names, bones, self._stand, self._scale)
 
     def _capture(self, obj: bpy.types.Object) -> SavedPose:
         before = tuple(switch.read(obj) for switch in self._switches)

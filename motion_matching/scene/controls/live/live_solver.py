@@ -14,11 +14,11 @@ import numpy as np
 
 from ....engine.maths.rotations import quat
 from ....engine.skeleton.skeleton import Skeleton
-from ...blender.transforms.transforms import Transform, invert
+from ...blender.transforms.transforms import Transform, compose_matrices, invert
 from ..control_rig import ControlLimb, KeyedControls
 from ..pose_graph import PoseGraph
 from ..solve_controls import aim_pole, measure_limb
-from .live_chain import ControlChain, to_matrix
+from .live_chain import ControlChain
 
 
 class WorldControl(NamedTuple):
@@ -55,7 +55,7 @@ class LiveSolver:
         place = {bone: i for i, bone in enumerate(self.bones)}
         self._follows = np.array([place[bones[c]] for c in self.controls])
         offsets = [graph.compute_offset(c, bones[c]) for c in self.controls]
-        self._offsets = np.stack([to_matrix(offset) for offset in offsets])
+        self._offsets = np.stack([compose_matrices(*offset) for offset in offsets])
         masks = [c in placed for c in self.controls], [c in turned for c in self.controls]
         self._chain = ControlChain.measure(graph, self.controls, *masks)
         self._poles = _Poles(graph, solved, self.controls, place) if solved else None
@@ -91,7 +91,7 @@ class _Poles:
             [graph.compute_offset(c, b) for c, b in zip(limb.fk[:3], limb.bones[:3], strict=True)]
             for limb in limbs
         ]
-        self._offsets = np.array([[to_matrix(part) for part in parts] for parts in offsets])
+        self._offsets = np.array([[compose_matrices(*part) for part in parts] for parts in offsets])
         sizes, ahead = zip(*(measure_limb(graph, limb) for limb in limbs), strict=True)
         self._sizes, self._ahead = np.array(sizes)[:, None], np.stack(ahead)[..., None]
 
@@ -124,12 +124,12 @@ class WorldChain:
         self._levels = [np.flatnonzero(depths == d) for d in range(int(depths.max()) + 1)]
         self._parents = [above[level] for level in self._levels]
         self._needed, self._wanted = np.array(needed), np.array([row[bone] for bone in bones])
-        self._back, self._scale = to_matrix(invert((stand[0], stand[1] / scale))), scale
+        self._back, self._scale = compose_matrices(*invert((stand[0], stand[1] / scale))), scale
 
     def compute(self, pose: np.ndarray) -> np.ndarray:
         """Return the poses (N, 4, 4) of the wanted bones for a local pose (7, B) in metres."""
         local = pose[:, self._needed].T.astype(np.float64)
-        posed = to_matrix((local[:, 3:], local[:, :3] / self._scale))
+        posed = compose_matrices(local[:, 3:], local[:, :3] / self._scale)
         posed[self._levels[0]] = self._back @ posed[self._levels[0]]
         for level, parents in zip(self._levels[1:], self._parents[1:], strict=True):
             posed[level] = posed[parents] @ posed[level]

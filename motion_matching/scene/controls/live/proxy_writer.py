@@ -104,7 +104,10 @@ def create_proxy(skeleton: Skeleton, name: str) -> bpy.types.Object:
     for block, _ in _list_parts(obj):
         block[_MARK] = block.is_runtime_data = True
     obj.hide_select = body.hide_select = True
-    _hide_bones(armature)  # the body shows them
+    hidden = armature.collections.new("Bones")  # the body shows them
+    for bone in armature.bones:
+        hidden.assign(bone)
+    hidden.is_visible = False
     return obj
 
 
@@ -122,13 +125,6 @@ def _is_carried(obj: bpy.types.Object, bound: Container[bpy.types.Object]) -> bo
     while parent is not None and parent not in bound:
         parent = parent.parent
     return parent is not None
-
-
-def _hide_bones(armature: bpy.types.Armature) -> None:
-    hidden = armature.collections.new("Bones")
-    for bone in armature.bones:
-        hidden.assign(bone)
-    hidden.is_visible = False
 
 
 def _list_parts(proxy: bpy.types.Object) -> list[tuple[Any, str]]:
