@@ -73,8 +73,14 @@ def find_stances(balls: np.ndarray, contacts: np.ndarray, distance: float) -> np
     result = np.zeros(len(balls), bool)
     for start, stop in find_runs(contacts).tolist():
         near = np.linalg.norm(balls[start:stop] - np.median(balls[start:stop], axis=0), axis=-1)
-        runs = find_runs(near < distance)
-        if len(runs):
-            first, last = runs[np.argmax(runs[:, 1] - runs[:, 0])]
-            result[start + first : start + last] = last - first > 1
+        result[start:stop] = keep_longest_run(near < distance)
+    return result
+
+
+def keep_longest_run(mask: np.ndarray) -> np.ndarray:
+    """Return a mask (F,) of its longest run alone, if that is longer than a frame."""
+    result, runs = np.zeros_like(mask), find_runs(mask)
+    if len(runs):
+        start, stop = runs[np.argmax(runs[:, 1] - runs[:, 0])]
+        result[start:stop] = stop - start > 1
     return result

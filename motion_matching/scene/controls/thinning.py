@@ -23,6 +23,7 @@ from ..blender.transforms.rotation_modes import from_mode, to_mode
 from ..blender.transforms.transforms import Transform
 from .control_rig import KeyedControls
 from .effects import compute_places_steps, list_effects
+from .foot_roll import keep_longest_run
 from .pose_graph import PoseGraph
 
 _FIRST = 0.6  # of the limits: what each track alone may cost at first
@@ -101,17 +102,8 @@ class ControlTrack:
         frames = frames[led[frames] > _LED * errors[frames]]
         for start, stop in find_runs(held).tolist():
             if np.any((frames >= start - _NEAR) & (frames < stop + _NEAR)):
-                self.stances[start:stop] = _shorten_stance(led[start:stop])
-
-
-def _shorten_stance(errors: np.ndarray) -> np.ndarray:
-    """Return where a stance (N,) still holds if it may be less far off than its worst frame."""
-    result = np.zeros(len(errors), bool)
-    runs = find_runs(errors < _SHORTER * errors.max())
-    if len(runs):
-        start, stop = runs[np.argmax(runs[:, 1] - runs[:, 0])]
-        result[start:stop] = stop - start > 1
-    return result
+                near = led[start:stop] < _SHORTER * led[start:stop].max()
+                self.stances[start:stop] = keep_longest_run(near)
 
 
 def hold_stances(values: np.ndarray, stances: np.ndarray) -> np.ndarray:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
@@ -26,7 +26,7 @@ from ...engine.files.own_files import DATABASE, NOTE
 from ...engine.maths.rotations import quat
 from ...engine.names import get_child
 from ..blender.animation import actions
-from ..blender.animation.curves import LINEAR
+from ..blender.animation.curves import LINEAR, read_keys
 from ..blender.evaluation.object_motion import find_steady_axes
 from ..rig.armature import read_rest_bytes
 
@@ -157,41 +157,32 @@ class Library:
         self._loaded.clear()
         self._tagged.clear()
         stored = self._list_files()
-        removed = [(file.size, own_files.remove(file.path)) for file in stored]
+        removed = [(state.st_size, own_files.remove(path)) for path, state in stored]
         freed = [size for size, is_gone in removed if is_gone]
         return sum(freed) + own_files.sweep(self.folder), len(removed) - len(freed)
 
     def make_room(self, newest: str) -> None:
         """Delete what was used longest ago, except one key, until the rest is within the limit."""
         own_files.sweep(self.folder)
-        stored = sorted(self._list_files(), key=lambda file: file.used)
-        total = sum(file.size for file in stored)
-        for path, size, _ in stored:
+        stored = sorted(self._list_files(), key=lambda file: file[1].st_mtime)
+        total = sum(state.st_size for _, state in stored)
+        for path, state in stored:
             if total <= self.limit:
                 break
             if path.suffix == ".npz" and path.stem != newest:
                 self._loaded.pop(path.stem, None)
-                total -= size if own_files.remove(path) else 0
-        for path, _, _ in stored:
+                total -= state.st_size if own_files.remove(path) else 0
+        for path, _ in stored:
             if path.suffix == ".base" and not self.find_base(path.stem):
                 own_files.remove(path)
 
-    def _list_files(self) -> list[_StoredFile]:
+    def _list_files(self) -> list[tuple[Path, os.stat_result]]:
         """Return all files of the library, except unfinished ones."""
         found = []
         for path in own_files.list_stored(self.folder):
             with suppress(OSError):
-                state = path.stat()
-                found.append(_StoredFile(path, state.st_size, state.st_mtime))
+                found.append((path, path.stat()))
         return found
-
-
-class _StoredFile(NamedTuple):
-    """A file of a library, its bytes, and when it was last used."""
-
-    path: Path
-    size: int
-    used: float
 
 
 def get_folder() -> Path:
@@ -378,9 +369,7 @@ def _encode_curve(curve: bpy.types.FCurve) -> Iterator[bytes]:
     yield interpolations.tobytes()
     linear = bool(np.all(interpolations == LINEAR))
     for name in ("co",) if linear else ("co", "handle_left", "handle_right"):
-        numbers = np.empty(2 * len(points), dtype=np.float32)
-        points.foreach_get(name, numbers)
-        yield numbers.tobytes()
+        yield read_keys(curve, name).tobytes()
 
 
 def _encode_rig(obj: bpy.types.Object, keyed: Set[str]) -> Iterator[bytes]:

@@ -18,7 +18,6 @@ from ..controls.bake_controls import ControlSettings, solve_bake_steps
 from ..rig.fitting import ArmatureState
 from ..rig.root_target import move_clip
 from ..writing.bake import bake
-from ..writing.pose_guard import preserve_pose
 from .sources import SourceMotion, find_origin
 from .targets import check_takes_keys
 from .transfer import Retargeted
@@ -85,7 +84,7 @@ def write_retargeted_steps(
             work = _prepare_steps(armature.require(), retargeted, options, placed)
             write = yield from map_steps(work, partial(_share, len(made), len(places)))
             obj = armature.require()
-            with preserve_pose(obj), playback.preserve_animation(obj):
+            with playback.preserve_pose(obj), playback.preserve_animation(obj):
                 action = write(name)
             made.append(Handle.from_block(action, "actions"))
             action.use_fake_user = True

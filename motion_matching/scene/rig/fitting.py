@@ -206,9 +206,7 @@ def _find_misfit(
 
 
 def store_rest(obj: bpy.types.Object, skeleton: Skeleton) -> None:
-    """Store a skeleton's rest in its armature, which does not hold the frames of the motion's
-    bones.
-    """
+    """Store a skeleton's rest in its armature, which lacks the frames of the motion's bones."""
     values = np.concatenate([skeleton.rest_rotations, skeleton.rest_positions], axis=1).tolist()
     # takes have this bone above the skeleton's own root
     rests = {SIMULATION_BONE_NAME: [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]}

@@ -16,7 +16,7 @@ from ...engine.maths.rotations import quat
 from ...engine.skeleton.skeleton import Skeleton
 from ..blender.animation import actions
 from ..blender.animation.curve_poses import compute_static_matrix
-from ..blender.animation.curves import parse_bone_name
+from ..blender.animation.curves import parse_bone_name, read_keys
 from ..blender.transforms.transforms import decompose_similarity
 from .armature import compute_rest_frame, read_skeleton
 from .bone_choice import choose_bones
@@ -249,10 +249,8 @@ def apply_scale(obj: bpy.types.Object) -> None:
     for action in actions.find_actions(obj):
         for curve in _find_location_curves(action):
             for part in ("co", "handle_left", "handle_right"):
-                numbers = np.empty(2 * len(curve.keyframe_points), dtype=np.float32)
-                curve.keyframe_points.foreach_get(part, numbers)
-                numbers[1::2] *= even
-                curve.keyframe_points.foreach_set(part, numbers)
+                numbers = read_keys(curve, part) * np.array([1.0, even], np.float32)
+                curve.keyframe_points.foreach_set(part, numbers.ravel())
             curve.update()
 
 

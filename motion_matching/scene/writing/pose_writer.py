@@ -16,7 +16,7 @@ from ...engine.maths.rotations import quat
 from ...engine.skeleton.skeleton import Skeleton
 from ..blender.evaluation.channels import OBJECT_GROUP, ObjectFrame, check_connected
 from ..blender.transforms.rotation_modes import get_rotation_property
-from ..blender.transforms.transforms import REST, Transform, compose, invert
+from ..blender.transforms.transforms import REST, Transform, invert, place_on_ground, see_from
 from ..rig.bone_choice import get_collection_bones
 from ..rig.plan import Plan, build_plan, check_follows_keys, make_rest_clip
 from ..rig.root_target import RootTarget
@@ -95,15 +95,12 @@ class PoseWriter(ChannelWriter):
 
     def find_carrier_moves(self, place: tuple[float, float, float]) -> list[CarrierMove]:
         """Return how keys change when all is moved on the ground, the world's origin to a place."""
-        x, y, yaw = place
-        moved = quat.from_yaw(np.array(yaw)), np.array([x, y, 0.0])
         if not self.travels:
             return []
+        moved = place_on_ground(place)
         if self._object:
-            location, rotation, mode = self._tracks_by_row[-1]
-            return [CarrierMove(location, rotation, mode, *self._object.compute_move(moved))]
-        back = invert(self._alignment)
-        turn, shift = compose(back, compose(moved, self._alignment))
+            return [CarrierMove(*self._tracks_by_row[-1], *self._object.compute_move(moved))]
+        turn, shift = see_from(self._alignment, moved)
         moves = []
         for row, before in self._roots:
             rest = self._rests[row, :, 0]
@@ -222,8 +219,7 @@ class _ObjectMotion:
     def compute_move(self, moved: Transform) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return turn, linear and shift of `CarrierMove`, as the world moves."""
         frame = self.frame
-        above = frame.turn, frame.position
-        turn, shift = compose(invert(above), compose(moved, above))
+        turn, shift = see_from((frame.turn, frame.position), moved)
         own = quat.mul(quat.inv_mul(frame.delta, turn), frame.delta)
         return own, turn, quat.mul_vec(turn, frame.shift) + shift / frame.scale - frame.shift
 

@@ -61,10 +61,10 @@ def write_linear_keys(
         points.foreach_set("interpolation", linear)
 
 
-def read_keys(curve: bpy.types.FCurve) -> np.ndarray:
-    """Return a curve's keys (F, 2), frame and value."""
+def read_keys(curve: bpy.types.FCurve, part: str = "co") -> np.ndarray:
+    """Return a curve's keys (F, 2), frame and value; `part` may also be a handle's name."""
     keys = np.empty(2 * len(curve.keyframe_points), dtype=np.float32)
-    curve.keyframe_points.foreach_get("co", keys)
+    curve.keyframe_points.foreach_get(part, keys)
     return keys.reshape(-1, 2)
 
 

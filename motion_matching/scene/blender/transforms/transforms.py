@@ -45,6 +45,17 @@ def invert(a: Transform) -> Transform:
     return quat.inv(a[0]), -quat.inv_mul_vec(a[0], a[1])
 
 
+def see_from(frame: Transform, a: Transform) -> Transform:
+    """Return a transform of the world as it is seen from a frame."""
+    return compose(invert(frame), compose(a, frame))
+
+
+def place_on_ground(place: tuple[float, float, float]) -> Transform:
+    """Return the transform from the origin to a place (x, y, yaw) on the ground."""
+    x, y, yaw = place
+    return quat.from_yaw(np.array(yaw)), np.array([x, y, 0.0])
+
+
 def to_frames(transform: Transform) -> Transform:
     """Return one transform as that of a single frame, (1, 4) and (1, 3)."""
     return transform[0][None], transform[1][None]

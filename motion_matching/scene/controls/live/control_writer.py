@@ -19,7 +19,12 @@ from ...blender.animation import actions
 from ...blender.animation.curves import parse_bone_name
 from ...blender.evaluation.channels import OBJECT_GROUP
 from ...blender.evaluation.evaluation import compute_world_matrix
-from ...blender.transforms.transforms import Transform, compose, decompose_similarity, invert
+from ...blender.transforms.transforms import (
+    Transform,
+    decompose_similarity,
+    place_on_ground,
+    see_from,
+)
 from ...rig.armature import to_blender_names
 from ...writing.channel_writer import CarrierMove, ChannelWriter, Track
 from ...writing.saved_pose import SavedPose, SavedProperty
@@ -114,12 +119,10 @@ class ControlWriter(ChannelWriter):
 
         Those are the keys of controls that nothing carries, such as the torso and feet on IK.
         """
-        x, y, yaw = place
-        moved = quat.from_yaw(np.array(yaw)), np.array([x, y, 0.0])
-        turn, shift = compose(invert(self._stand), compose(moved, self._stand))
+        turn, shift = see_from(self._stand, place_on_ground(place))
         shift = shift / self._scale
         moves = []
-        for row, rotation, position, is_local in self._solver.list_world_controls():
+        for row, rotation, position, is_local in self._solver.iterate_world_controls():
             own = quat.mul(quat.inv_mul(rotation, turn), rotation)
             away = quat.mul_vec(turn, position) + shift - position
             linear = own if is_local else turn

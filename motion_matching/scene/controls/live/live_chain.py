@@ -78,9 +78,7 @@ class ControlChain:
         placed: Sequence[bool],
         turned: Sequence[bool],
     ) -> ControlChain:
-        """Measure the chain of controls; `placed` and `turned` ones take their wanted place or
-        rotation.
-        """
+        """Measure the chain of controls; `placed` and `turned` ones take wanted places or turns."""
         posed = _pose_randomly(graph, controls, placed)
         carriers, between = np.full(len(controls), -1), []
         for index, name in enumerate(controls):

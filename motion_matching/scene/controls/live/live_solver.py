@@ -6,9 +6,8 @@ control of a foot stays at rest.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -19,15 +18,6 @@ from ..control_rig import ControlLimb, KeyedControls
 from ..pose_graph import PoseGraph
 from ..solve_controls import aim_pole, measure_limb
 from .live_chain import ControlChain
-
-
-class WorldControl(NamedTuple):
-    """A control that nothing carries: its row, its rest, and whether it moves along its axes."""
-
-    row: int
-    rotation: np.ndarray
-    position: np.ndarray
-    is_local: bool
 
 
 class LiveSolver:
@@ -67,12 +57,15 @@ class LiveSolver:
             wanted[self._poles.controls, :3, 3] = self._poles.compute(poses)
         return self._chain.compute_channels(wanted)
 
-    def list_world_controls(self) -> list[WorldControl]:
-        """Return the controls that are posed in the armature's space, as nothing carries them."""
+    def iterate_world_controls(self) -> Iterator[tuple[int, np.ndarray, np.ndarray, bool]]:
+        """Yield the controls that nothing carries, which are posed in the armature's space.
+
+        These are row, rest rotation (4,) and position (3,), and if locations are along its axes.
+        """
         level, local = self._chain.levels[0], self._chain.local
         rests = level.relative
         parts = quat.from_matrix(rests[:, :3, :3]), rests[:, :3, 3], local[level.controls].tolist()
-        return [WorldControl(*each) for each in zip(level.controls.tolist(), *parts, strict=True)]
+        return zip(level.controls.tolist(), *parts, strict=True)
 
 
 class _Poles:
