@@ -159,9 +159,8 @@ def _build_all_steps(
     yield None
     poses = compute_deform_poses(job.obj, job.clip)
     motions = yield from solve_controls_steps(graph, job.keyed, poses, planted)
-    channels = [
-        c for name, motion in motions.items() for c in build_channels(job.obj, name, motion)
-    ]
+    built = (build_channels(job.obj, name, motion) for name, motion in motions.items())
+    channels = [channel for several in built for channel in several]
     if job.settings.fewer_keys and job.clip.frame_count > 2:
         return channels, (yield from _thin_steps(job, graph, motions, channels, (poses, planted)))
     return channels, {}
@@ -263,10 +262,8 @@ def find_resting(obj: bpy.types.Object, rig: ControlRig) -> frozenset[str]:
     """Return the bones that a description puts at rest and that are posed now."""
     controls = set(rig.controls)
     listed = (b for b in obj.pose.bones if b.name not in controls and matches(b.name, rig.rest))
-    identity = np.eye(4)
-    return frozenset(
-        b.name for b in listed if np.abs(np.array(b.matrix_basis) - identity).max() > STILL
-    )
+    away = {bone.name: np.array(bone.matrix_basis) - np.eye(4) for bone in listed}
+    return frozenset(name for name, matrix in away.items() if np.abs(matrix).max() > STILL)
 
 
 @contextmanager

@@ -18,7 +18,7 @@ import numpy as np
 
 from ...engine.maths.rotations import quat
 from ..blender.evaluation.evaluation import compute_world_matrix
-from ..blender.transforms.rotation_modes import from_mode, get_rotation_property, to_mode_near
+from ..blender.transforms.rotation_modes import from_mode, read_rotation, to_mode_near
 from ..blender.transforms.transforms import Transform, compose, invert, to_frames
 
 _NONE = 1e-5  # an influence that counts as none
@@ -188,7 +188,9 @@ class PoseGraph:
         elif name in self.at_rest:
             return base
         else:
-            rotation, location = _read_basis(self.obj.pose.bones[name])
+            bone = self.obj.pose.bones[name]
+            rotation = quat.normalize(read_rotation(bone))
+            location = np.array(bone.location, np.float64)[None]
         location = quat.mul_vec(self.compute_location_axes(name, base), location)
         return quat.mul(base[0], rotation), base[1] + location
 
@@ -201,14 +203,6 @@ class PoseGraph:
         rotation, position = self.compute_pose(name)
         tail = np.array([0.0, along * self.obj.data.bones[name].length, 0.0])
         return position + quat.mul_vec(rotation, tail)
-
-
-def _read_basis(bone: bpy.types.PoseBone) -> Transform:
-    """Return how a bone is posed now: rotation (1, 4) and location (1, 3)."""
-    mode = bone.rotation_mode
-    values: Any = getattr(bone, get_rotation_property(mode))
-    rotation = from_mode(np.array(values, np.float64)[:, None], mode)
-    return quat.normalize(rotation), np.array(bone.location, np.float64)[None]
 
 
 def _blend(pose: Transform, other: Transform, influence: float) -> Transform:

@@ -58,10 +58,8 @@ def read_imported_motions(path: Path, *, character: str | None = None) -> list[S
         motions = read_actions(obj, _find_own(obj, found))
         # FBX names the object before the action
         clips = [replace(m.clip, name=m.clip.name.rpartition("|")[2]) for m in motions]
-        return [
-            replace(motion, clip=clip, first_frame=None)
-            for motion, clip in zip(motions, clips, strict=True)
-        ]
+        pairs = zip(motions, clips, strict=True)
+        return [replace(motion, clip=clip, first_frame=None) for motion, clip in pairs]
 
     return read_imported(path, read, choose)
 

@@ -57,7 +57,10 @@ def read_target(
     With "all", a control rig is taken for a plain armature. `given` are bones by role that were set
     by hand. Raises RigError, which says what to do, if the armature cannot be used.
     """
-    check_can_be_animated(obj)
+    check_armature(obj)
+    check_editable(obj)
+    if obj.animation_data:
+        actions.get_untweaked_data(obj)
     rig = None if bones == "all" else find_control_rig(obj)
     if rig is not None:
         return Target(obj.name, read_skeleton_of(obj, rig), (), rig)
@@ -71,14 +74,6 @@ def read_target(
         frames = first, min(last, first + _FRAMES)
         clips += [one.clip for one in sample(obj, [action], bones=bones, frames=frames)]
     return replace(target, clips=tuple(clips))
-
-
-def check_can_be_animated(obj: bpy.types.Object) -> None:
-    """Raise RigError, which says what to do, for an object that cannot be given an action."""
-    check_armature(obj)
-    check_editable(obj)
-    if obj.animation_data:
-        actions.get_untweaked_data(obj)
 
 
 def check_takes_keys(obj: bpy.types.Object, moved: Collection[str], hips: str) -> None:

@@ -94,19 +94,16 @@ class ArmatureState:
             if name in moved:
                 break
             if name in self.poses:
-                self._check_unscaled(name)
+                axes = self.poses[name][:3, :3]
+                if not np.allclose(axes.T @ axes, np.eye(3), atol=1e-4):
+                    raise RigError(
+                        f"bone '{name}' of armature '{self.name}' is not in the motion but has a "
+                        "scale; clear it (Pose > Clear Transform > Scale)."
+                    )
                 matrix = self.poses[name] @ matrix
         matrix = self.matrices[name] @ matrix
         local = quat.from_matrix(matrix[:3, :3]), self.scale * matrix[:3, 3]
         return compose(self.transform, local)
-
-    def _check_unscaled(self, bone: str) -> None:
-        axes = self.poses[bone][:3, :3]
-        if not np.allclose(axes.T @ axes, np.eye(3), atol=1e-4):
-            raise RigError(
-                f"bone '{bone}' of armature '{self.name}' is not in the motion but has a scale; "
-                "clear it (Pose > Clear Transform > Scale)."
-            )
 
 
 def _stack(matrices: list[Any]) -> np.ndarray:

@@ -87,21 +87,7 @@ def save_take(
 def build_scene(
     clip: Clip, title: str, mark: Mark | None = None, **options: Unpack[BakeOptions]
 ) -> bpy.types.Object:
-    """Fill the current, empty scene with the take and a stage; return the armature object."""
-    armature = build_character(clip, title, mark, **options)
-    in_place = options.get("root") is RootTarget.IN_PLACE
-    _, heads = (_remove_root_motion(clip) if in_place else clip).compute_world()
-    build_stage(bpy.context.scene, np.min(heads, axis=(0, 1)), np.max(heads, axis=(0, 1)))
-    bpy.context.scene.frame_set(FIRST_FRAME)
-    bpy.context.view_layer.objects.active = armature
-    armature.select_set(True)
-    return armature
-
-
-def build_character(
-    clip: Clip, title: str, mark: Mark | None = None, **options: Unpack[BakeOptions]
-) -> bpy.types.Object:
-    """Create an armature with a body that performs the clip in the current scene.
+    """Fill the current, empty scene with the take and a stage; return the armature object.
 
     The scene gets the clip's rate and frames. The demo's skeleton rests as its mannequin does, and
     others as a character of files does.
@@ -114,13 +100,19 @@ def build_character(
 
     is_demo = is_demo_skeleton(clip.skeleton)
     stance = Stance(clip.skeleton, None) if is_demo else find_rest([clip])
-    clip = replace(clip, skeleton=stance.skeleton)
+    moving = replace(clip, skeleton=stance.skeleton)
     armature = create_standing_character(stance, title)
     armature.show_in_front = True
     armature.data.display_type = "STICK"
-    action = bake(clip, armature, name=title, frame_start=FIRST_FRAME, **options)
+    action = bake(moving, armature, name=title, frame_start=FIRST_FRAME, **options)
     if mark:
         mark(action, FIRST_FRAME)
+    in_place = options.get("root") is RootTarget.IN_PLACE
+    _, heads = (_remove_root_motion(clip) if in_place else clip).compute_world()
+    build_stage(scene, np.min(heads, axis=(0, 1)), np.max(heads, axis=(0, 1)))
+    scene.frame_set(FIRST_FRAME)
+    bpy.context.view_layer.objects.active = armature
+    armature.select_set(True)
     return armature
 
 

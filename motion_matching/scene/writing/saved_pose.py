@@ -157,13 +157,6 @@ class SavedPose:
         if not keep_action:
             # what plays again would win over the pose at the next update
             bpy.context.view_layer.update()
-        self._restore_pose(obj)
-        bpy.context.view_layer.update()
-        if keep_action or bpy.context.scene.frame_float != self.frame:
-            obj.update_tag(refresh={"TIME"})  # the action's keys show, over the pose
-            bpy.context.view_layer.update()
-
-    def _restore_pose(self, obj: bpy.types.Object) -> None:
         if len(obj.pose.bones) == len(self.bones["scale"]):
             for name, before in self.bones.items():
                 values = read_property(obj.pose.bones, name)
@@ -174,6 +167,10 @@ class SavedPose:
         for one in self.properties:
             one.set(obj)
         obj.update_tag()
+        bpy.context.view_layer.update()
+        if keep_action or bpy.context.scene.frame_float != self.frame:
+            obj.update_tag(refresh={"TIME"})  # the action's keys show, over the pose
+            bpy.context.view_layer.update()
 
 
 def _expect_properties(note: Mapping[str, Any]) -> tuple[SavedProperty, ...]:

@@ -52,8 +52,7 @@ def reduce_keys(
     chains = [{bone, *skeleton.get_ancestors(bone)} for bone in range(skeleton.bone_count)]
     moved_by = [[i for i, track in enumerate(tracks) if track.bone in chain] for chain in chains]
     while True:
-        thinned = map(interpolate_keys, [track.values for track in tracks], masks)
-        left = [replace(t, values=values) for t, values in zip(tracks, thinned, strict=True)]
+        left = list(map(_interpolate, tracks, masks))
         strays = np.max(np.sum((compute_points(left) - full) ** 2, axis=-1), axis=1)  # (F, B)
         frames, bones = find_peaks(strays, distance**2)
         count = sum(mask.sum() for mask in masks)
@@ -112,11 +111,11 @@ def thin_tracks(tracks: Sequence[KeyTrack], limits: Sequence[float]) -> Masks:
     return list(masks)
 
 
-def interpolate_keys(values: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """Return curves (C, F) on straight lines between the frames that the mask (F,) selects."""
-    keys = np.flatnonzero(mask)
-    frames = np.arange(len(mask))
-    return np.stack([np.interp(frames, keys, curve[keys]) for curve in values]).astype(values.dtype)
+def _interpolate(track: KeyTrack, mask: np.ndarray) -> KeyTrack:
+    """Return a track on straight lines between the frames that the mask (F,) selects."""
+    keys, frames = np.flatnonzero(mask), np.arange(len(mask))
+    curves = np.stack([np.interp(frames, keys, curve[keys]) for curve in track.values])
+    return replace(track, values=curves.astype(track.values.dtype))
 
 
 def compute_error_shares(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import bpy
 import numpy as np
@@ -12,7 +11,7 @@ from ....engine.errors import RigError
 from ....engine.maths.rotations import quat
 from ..animation.curves import build_bone_path
 from ..animation.keys import KeyTrack
-from ..transforms.rotation_modes import from_mode, get_rotation_property, to_mode
+from ..transforms.rotation_modes import get_rotation_property, read_rotation, to_mode
 from ..transforms.transforms import Transform
 from .evaluation import compute_world_matrix
 
@@ -40,16 +39,15 @@ class ObjectFrame:
     @classmethod
     def from_object(cls, obj: bpy.types.Object, world: np.ndarray | None = None) -> ObjectFrame:
         """Read what is above an object while it is where `world` (4, 4) has it, by default now."""
-        basis, mode = np.array(obj.matrix_basis, dtype=np.float64), obj.rotation_mode
+        basis = np.array(obj.matrix_basis, dtype=np.float64)
         world = compute_world_matrix(obj) if world is None else world
         above = world @ np.linalg.inv(basis)
         scale = float(np.cbrt(np.linalg.det(above[:3, :3])))
-        values: Any = getattr(obj, get_rotation_property(mode))
-        own = from_mode(np.array(values, dtype=np.float64)[:, None], mode)[0]
         scaled = basis[:3, :3] / np.cbrt(np.linalg.det(basis[:3, :3]))
         turn, delta = quat.from_matrix(above[:3, :3] / scale), quat.from_matrix(scaled)
         shift = basis[:3, 3] - np.array(obj.location)
-        return cls(turn, above[:3, 3], scale, quat.mul_inv(delta, own), shift, mode)
+        delta = quat.mul_inv(delta, read_rotation(obj)[0])
+        return cls(turn, above[:3, 3], scale, delta, shift, obj.rotation_mode)
 
     def compute_channels(self, motion: Transform) -> Transform:
         """Return the object's rotations (..., 4) and locations (..., 3) for a world motion."""
