@@ -291,7 +291,8 @@ def build_channels(obj: bpy.types.Object, name: str, motion: ControlMotion) -> l
     result = []
     for kind, prop, values in parts:
         if values is not None:
-            values, free = shorten(values), find_unlocked_components(bone, kind)
+            values = shorten(values)
+            free = find_unlocked_components(bone, kind)
             away = np.abs(values - np.array(REST[prop])[:, None]).max(axis=1)
             if any(away[i] > LOCKED for i in range(len(away)) if i not in free):
                 raise RigError(explain_lock(kind, name, obj.name))

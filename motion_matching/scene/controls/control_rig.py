@@ -174,7 +174,8 @@ class KeyedControls:
         ik = {limb.name for limb in rig.limbs if limb.has_ik}
         shown = {m.name for m in rig.limbs if m.name in ik and wanted[m.kind] == "IK"}
         fk = {limb.name for limb in rig.limbs if both or limb.name not in shown}
-        switches, matched = list(rig.switches), set[str]()
+        switches = list(rig.switches)
+        matched: set[str] = set()
         for limb in rig.limbs:
             is_ik = limb.name in shown
             matched.update(limb.fk if is_ik else limb.ik_controls)

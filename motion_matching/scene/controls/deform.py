@@ -23,7 +23,8 @@ def read_skeleton_of(obj: bpy.types.Object, rig: ControlRig) -> Skeleton:
 
     Each hangs on the nearest one above, or on the bone that the description names. Raises RigError.
     """
-    skeleton, parents = read_skeleton(obj, "deform"), {}
+    skeleton = read_skeleton(obj, "deform")
+    parents = {}
     for bone in rig.parents:
         above = rig.parents[bone]
         while above and above not in skeleton.names:

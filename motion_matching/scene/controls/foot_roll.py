@@ -79,7 +79,8 @@ def find_stances(balls: np.ndarray, contacts: np.ndarray, distance: float) -> np
 
 def keep_longest_run(mask: np.ndarray) -> np.ndarray:
     """Return a mask (F,) of its longest run alone, if that is longer than a frame."""
-    result, runs = np.zeros_like(mask), find_runs(mask)
+    result = np.zeros_like(mask)
+    runs = find_runs(mask)
     if len(runs):
         start, stop = runs[np.argmax(runs[:, 1] - runs[:, 0])]
         result[start:stop] = stop - start > 1

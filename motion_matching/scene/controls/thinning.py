@@ -72,7 +72,8 @@ class ControlTrack:
 
     def _find_worst(self) -> np.ndarray:
         """Return the worst frame of each stretch between keys, where it is off by too much."""
-        free, keys = ~(self.stances & self.holds) & ~self.mask, np.flatnonzero(self.mask)
+        free = ~(self.stances & self.holds) & ~self.mask
+        keys = np.flatnonzero(self.mask)
         off = np.where(free, self.measure(self.values) / self.limit, 0.0)
         worst = np.maximum.reduceat(off, keys[:-1])
         stretch = np.minimum(np.cumsum(self.mask) - 1, len(worst) - 1)

@@ -66,7 +66,8 @@ class PoseReader:
         root: RootTarget | None = None,
         root_bone: str = "",
     ) -> None:
-        skeleton, hips = database.skeleton, database.role_names["hips"]
+        skeleton = database.skeleton
+        hips = database.role_names["hips"]
         plan = build_plan(obj, make_rest_clip(skeleton), root, root_bone, hips)
         self._plan, self._database = plan, database
         self._names = plan.clip.skeleton.names

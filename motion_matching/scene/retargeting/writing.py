@@ -134,7 +134,8 @@ def _bake_bones(
 ) -> bpy.types.Action:
     """Key the mapped bones, the bones above them, and all moving ones; leave others alone."""
     obj, clip = armature.require(), placed.clip
-    skeleton, moved = clip.skeleton, {*retargeted.mapped_bones, *_find_moving_bones(clip)}
+    skeleton = clip.skeleton
+    moved = {*retargeted.mapped_bones, *_find_moving_bones(clip)}
     below = map(skeleton.index, moved)
     above = {skeleton.names[bone] for one in below for bone in skeleton.get_ancestors(one)}
     check_takes_keys(obj, moved, retargeted.hips)

@@ -79,7 +79,8 @@ def create_mannequin_mesh(
     obj, modifier = create_skin(armature, mesh)
     for name, weights in zip(to_blender_names(skeleton.names), mannequin.weights.T, strict=True):
         if weights.any():
-            rounded, group = weights.round(6), obj.vertex_groups.new(name=name)
+            rounded = weights.round(6)
+            group = obj.vertex_groups.new(name=name)
             for value in np.unique(rounded[rounded > 0]):  # points of equal weight together
                 group.add(np.flatnonzero(rounded == value).tolist(), float(value), "REPLACE")
     modifier.use_deform_preserve_volume = True  # a ball about a joint stays one

@@ -16,7 +16,7 @@ from ..blender.evaluation.channels import STILL, find_unlocked_components
 from ..blender.handle import Handle, find_posable
 from ..blender.transforms.rotation_modes import get_rotation_property, to_mode_near
 from ..blender.transforms.transforms import REST
-from .saved_pose import SavedPose
+from .saved_pose import SavedPose, SavedProperty
 
 
 @dataclass(frozen=True)
@@ -80,16 +80,25 @@ class ChannelWriter:
         self.tracks: tuple[Track, ...] = ()
         self.scaled: list[str] = []
         self._saved: SavedPose | None = None
+        self._moves_object = False
+        self._switches: list[SavedProperty] = []
 
     def take_over(self) -> None:
         """Save pose and action, and take the action off unless other bones go on playing it."""
         obj = find_posable(self.armature)
-        self._saved = self._capture(obj)
+        self._saved = SavedPose.capture(
+            obj,
+            self._bone_indices,
+            moves_object=self._moves_object,
+            plays_on=bool(self.collection),
+            properties=tuple(switch.read(obj) for switch in self._switches),
+            hides=self._list_hidden(obj),
+        )
         obj.update_tag()  # the armature itself may have changed; from now on only poses do
 
-    def _capture(self, obj: bpy.types.Object) -> SavedPose:
-        plays_on = bool(self.collection)
-        return SavedPose.capture(obj, self._bone_indices, moves_object=False, plays_on=plays_on)
+    def _list_hidden(self, obj: bpy.types.Object) -> Sequence[bpy.types.Object]:
+        """Return the objects that are hidden while something else shows the poses."""
+        return ()
 
     def restore(self, *, keep_action: bool = False) -> None:
         """Restore what `take_over` saved, once; `keep_action` keeps and shows the current one."""
@@ -148,6 +157,8 @@ class ChannelWriter:
 
     def _set_others(self, obj: bpy.types.Object, channels: np.ndarray) -> None:
         """Set what is no transform of a bone."""
+        for switch in self._switches:
+            switch.set(obj)
 
     def _update(self) -> None:
         bpy.context.view_layer.update()

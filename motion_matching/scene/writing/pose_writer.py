@@ -22,7 +22,6 @@ from ..rig.plan import Plan, build_plan, check_follows_keys, make_rest_clip
 from ..rig.root_target import RootTarget
 from .channel_writer import CarrierMove, ChannelWriter, Track
 from .rigid import Rigid, compose_rigid, extract_ground_motion, invert_rigid, to_rigid
-from .saved_pose import SavedPose
 
 
 class PoseWriter(ChannelWriter):
@@ -61,6 +60,7 @@ class PoseWriter(ChannelWriter):
         self._object: _ObjectMotion | None = None
         if carries and plan.object_motion is not None:
             self._object = _ObjectMotion(obj, plan)
+            self._moves_object = True
         self._plan_bones(obj, plan, driven)
         names = [*driven, *(name for name in plan.resting if name in chosen)]
         modes = [self._object.frame.mode] if self._object else []
@@ -70,10 +70,6 @@ class PoseWriter(ChannelWriter):
             tracks = self._object.assign_channels(3 * len(names), start)
             self._tracks_by_row.append((*tracks, modes[-1]))
             self._add_tracks(tracks)
-
-    def _capture(self, obj: bpy.types.Object) -> SavedPose:
-        moves, plays_on = self._object is not None, bool(self.collection)
-        return SavedPose.capture(obj, self._bone_indices, moves_object=moves, plays_on=plays_on)
 
     def compute_channels(self, pose: np.ndarray, before: np.ndarray) -> np.ndarray:
         """Return the channels (C,), float64, of a pose (7, B), near those `before` (C,)."""

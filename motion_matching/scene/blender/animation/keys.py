@@ -113,7 +113,8 @@ def thin_tracks(tracks: Sequence[KeyTrack], limits: Sequence[float]) -> Masks:
 
 def _interpolate(track: KeyTrack, mask: np.ndarray) -> KeyTrack:
     """Return a track on straight lines between the frames that the mask (F,) selects."""
-    keys, frames = np.flatnonzero(mask), np.arange(len(mask))
+    keys = np.flatnonzero(mask)
+    frames = np.arange(len(mask))
     curves = np.stack([np.interp(frames, keys, curve[keys]) for curve in track.values])
     return replace(track, values=curves.astype(track.values.dtype))
 

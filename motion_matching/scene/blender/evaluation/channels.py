@@ -74,7 +74,8 @@ class Channel(KeyTrack):
 
 def build_rest_channels(bone: bpy.types.PoseBone) -> list[Channel]:
     """Build single keys that turn and move a bone to its rest, where it is not locked."""
-    path, mode = build_bone_path(bone.name), bone.rotation_mode
+    path = build_bone_path(bone.name)
+    mode = bone.rotation_mode
     turn = to_mode(quat.IDENTITY[:, None], mode)
     parts = (
         ("rotation", get_rotation_property(mode), turn),

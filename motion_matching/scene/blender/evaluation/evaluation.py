@@ -92,7 +92,8 @@ class EvaluationCopy:
     def clear_pose(self) -> None:
         """Play nothing with all bones at rest: only an action's keys count."""
         self.stop_playing()
-        body, bones = self.armature, self.armature.pose.bones
+        body = self.armature
+        bones = self.armature.pose.bones
         for name, rest in REST.items():
             bones.foreach_set(name, np.tile(np.array(rest, dtype=np.float32), len(bones)))
         body.update_tag()

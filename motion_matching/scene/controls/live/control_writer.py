@@ -27,7 +27,7 @@ from ...blender.transforms.transforms import (
 )
 from ...rig.armature import to_blender_names
 from ...writing.channel_writer import CarrierMove, ChannelWriter, Track
-from ...writing.saved_pose import SavedPose, SavedProperty
+from ...writing.saved_pose import SavedProperty
 from ..bake_controls import (
     LOCKED,
     ControlSettings,
@@ -130,25 +130,6 @@ class ControlWriter(ChannelWriter):
             moves.append(CarrierMove(*self._tracks_by_row[row], own, linear, away))
         return moves
 
-    def _capture(self, obj: bpy.types.Object) -> SavedPose:
-        before = tuple(switch.read(obj) for switch in self._switches)
-        return SavedPose.capture(
-            obj,
-            self._bone_indices,
-            moves_object=False,
-            plays_on=False,
-            properties=before,
-            hides=self._list_hidden(obj),
-        )
-
-    def _list_hidden(self, obj: bpy.types.Object) -> Sequence[bpy.types.Object]:
-        """Return the objects that are hidden while something else shows the poses."""
-        return ()
-
-    def _set_others(self, obj: bpy.types.Object, channels: np.ndarray) -> None:
-        for switch in self._switches:
-            switch.set(obj)
-
     def _update(self) -> None:
         began = time.perf_counter()
         super()._update()
@@ -163,7 +144,6 @@ class ControlWriter(ChannelWriter):
         named = {switch.build_path(owner): (switch, owner) for switch, owner in known}
         first, self.channel_count = self.channel_count, self.channel_count + len(named)
         self._switched = slice(first, self.channel_count)
-        self._switches: list[SavedProperty] = []
         tracks = []
         for number, (path, (switch, owner)) in enumerate(named.items()):
             is_bone = isinstance(owner, bpy.types.PoseBone)

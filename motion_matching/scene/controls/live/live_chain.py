@@ -144,7 +144,8 @@ def _fit_between(
 ) -> list[Between]:
     """Return how a control lies between the two others that explain its position best."""
     poses = {i: compose_matrices(*graph.compute_pose(controls[i])) for i in used}
-    own, fits = compose_matrices(*base), list[tuple[float, Between]]()
+    own = compose_matrices(*base)
+    fits: list[tuple[float, Between]] = []
     for first, second in permutations(used, 2):
         back = invert_rigid(poses[first])
         goal = np.broadcast_to(back @ own, (_POSES, 4, 4))[:, :3].reshape(-1, 12)
