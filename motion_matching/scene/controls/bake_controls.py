@@ -26,11 +26,12 @@ from ..blender.evaluation.channels import (
 )
 from ..blender.evaluation.evaluation import EvaluationCopy, EvaluationCopyGone, compute_world_matrix
 from ..blender.handle import Handle
+from ..blender.id_properties import Switch, set_switches
 from ..blender.transforms.rotation_modes import get_rotation_property, to_mode
 from ..blender.transforms.transforms import REST, Transform, decompose_similarity
 from ..rig.armature import compute_rest_frame
 from ..rig.root_target import take_off_carrying
-from .control_rig import ControlRig, KeyedControls, Switch, matches, set_switches
+from .control_rig import ControlRig, KeyedControls, matches
 from .deform import check_bones, compute_deform_poses
 from .pose_graph import PoseGraph
 from .solve_controls import ControlMotion, find_planted, snap_controls, solve_controls_steps

@@ -11,12 +11,9 @@ from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
-import bpy
-
 from ...engine.files import json_files, presets
 from ...engine.files.json_files import EntryError, expect_list, expect_object, expect_text
-from ..blender import id_properties
-from ..blender.animation.curves import build_bone_path
+from ..blender.id_properties import Switch
 
 _SIDE = "{s}"
 _KINDS = ("leg", "arm")
@@ -25,37 +22,6 @@ _PRESET = (
     *("limbs", "switches", "rest", "parents"),
 )
 _LIMB = ("name", "kind", "fk", "bones", "ik", "pole", "toe", "roll", "target", "switches")
-ANY_BONE = "*"  # as the owner of a switch: whichever bone, or the object, has the property
-
-
-@dataclass(frozen=True)
-class Switch:
-    """A custom property of a bone, and the value that it has to have."""
-
-    bone: str
-    name: str
-    value: float
-
-    def find_owner(self, obj: bpy.types.Object) -> Any:
-        """Return the bone, or the object, that has the property; None if there is none."""
-        bones = obj.pose.bones
-        owners = (*bones, obj) if self.bone == ANY_BONE else (bones.get(self.bone),)
-        return next((o for o in owners if o is not None and id_properties.has(o, self.name)), None)
-
-    def build_path(self, owner: Any) -> str:
-        """Return the data path of the property on its owner."""
-        own = f'["{bpy.utils.escape_identifier(self.name)}"]'
-        is_bone = isinstance(owner, bpy.types.PoseBone)
-        return f"{build_bone_path(owner.name)}{own}" if is_bone else own
-
-
-def set_switches(obj: bpy.types.Object, switches: Iterable[Switch]) -> None:
-    """Set the properties that exist, each in its own type."""
-    for switch in switches:
-        owner = switch.find_owner(obj)
-        if owner is not None:
-            owner[switch.name] = type(owner[switch.name])(switch.value)
-    obj.update_tag()
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,10 @@ from ..blender.animation.actions import get_assigned, has_nla_tracks
 from ..blender.animation.curves import build_bone_path
 from ..blender.evaluation.channels import STILL, find_unlocked_components
 from ..blender.handle import Handle, find_posable
+from ..blender.id_properties import Switch
 from ..blender.transforms.rotation_modes import get_rotation_property, to_mode_near
 from ..blender.transforms.transforms import REST
-from .saved_pose import SavedPose, SavedProperty
+from .saved_pose import SavedPose
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ class ChannelWriter:
         self.scaled: list[str] = []
         self._saved: SavedPose | None = None
         self._moves_object = False
-        self._switches: list[SavedProperty] = []
+        self._switches: list[Switch] = []
 
     def take_over(self) -> None:
         """Save pose and action, and take the action off unless other bones go on playing it."""

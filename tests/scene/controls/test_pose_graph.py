@@ -6,8 +6,9 @@ import bpy
 import numpy as np
 
 from motion_matching.engine.maths.rotations import quat
+from motion_matching.scene.blender.id_properties import set_switches
 from motion_matching.scene.controls.bake_controls import open_graph
-from motion_matching.scene.controls.control_rig import KeyedControls, set_switches
+from motion_matching.scene.controls.control_rig import KeyedControls
 from motion_matching.scene.controls.finding.find_controls import match_control_rig
 from tests.scene.controls.control_rigs import create_rigify_human
 

@@ -18,9 +18,10 @@ from ....engine.files import presets
 from ....engine.skeleton.bone_names import join_quoted, split_side
 from ....engine.skeleton.skeleton import Skeleton
 from ...blender.evaluation.evaluation import EvaluationCopy
+from ...blender.id_properties import Switch
 from ...rig.armature import check_armature
 from ..bake_controls import check_editable
-from ..control_rig import ControlLimb, ControlRig, Switch
+from ..control_rig import ControlLimb, ControlRig
 from ..deform import read_skeleton_of
 from .trials import Outcome, Trials
 
@@ -138,7 +139,7 @@ def find_switches(
     trials.clear(inert)
     effects = [(switch, bones) for switch, bones in effects if bones.any()]
     flipped = [switch for switch, _ in effects]
-    own = [Switch(s.bone, s.name, trials.read_switch(s)) for s in flipped]
+    own = [switch.read(trials.body) for switch in flipped]
     trials.set_switches(flipped)
     costs = _count_moved([trials.turn(name) for name in outcomes])
     trials.set_switches(own)

@@ -11,8 +11,8 @@ import numpy as np
 
 from ....engine.maths.rotations import quat
 from ...blender.evaluation.evaluation import EvaluationCopy
+from ...blender.id_properties import Switch, set_switches
 from ...blender.transforms.transforms import REST, Transform, compute_local_poses
-from ..control_rig import Switch, set_switches
 
 _ANGLE = 0.25  # radians by which a control is turned
 _TURN = _ANGLE * np.array([0.48, 0.6, 0.64])
@@ -50,12 +50,8 @@ class Trials:
 
     def set_switches(self, switches: Iterable[Switch]) -> None:
         """Set switches for all trials from now on."""
-        set_switches(self.body, list(switches))
+        set_switches(self.body, switches)
         self.rest = self._evaluate()
-
-    def read_switch(self, switch: Switch) -> float:
-        """Return the present value of a switch's property."""
-        return float(switch.find_owner(self.body)[switch.name])
 
     def turn(self, name: str) -> Outcome:
         """Turn a control and put it back."""
@@ -82,7 +78,7 @@ class Trials:
 
     def find_effect(self, switch: Switch) -> np.ndarray:
         """Return which deform bones (B,) turn if a switch is set, and set it back."""
-        before = Switch(switch.bone, switch.name, self.read_switch(switch))
+        before = switch.read(self.body)
         start = self._evaluate()
         set_switches(self.body, [switch])
         rotations, _ = self._evaluate()

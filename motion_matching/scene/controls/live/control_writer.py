@@ -19,6 +19,7 @@ from ...blender.animation import actions
 from ...blender.animation.curves import parse_bone_name
 from ...blender.evaluation.channels import OBJECT_GROUP
 from ...blender.evaluation.evaluation import compute_world_matrix
+from ...blender.id_properties import Switch
 from ...blender.transforms.transforms import (
     Transform,
     decompose_similarity,
@@ -27,7 +28,6 @@ from ...blender.transforms.transforms import (
 )
 from ...rig.armature import to_blender_names
 from ...writing.channel_writer import CarrierMove, ChannelWriter, Track
-from ...writing.saved_pose import SavedProperty
 from ..bake_controls import (
     LOCKED,
     ControlSettings,
@@ -37,7 +37,7 @@ from ..bake_controls import (
     find_resting,
     open_graph,
 )
-from ..control_rig import ControlRig, Switch, matches
+from ..control_rig import ControlRig, matches
 from .live_solver import LiveSolver, WorldChain
 
 _MEASURED = 24  # updates that the rate is measured over
@@ -149,7 +149,7 @@ class ControlWriter(ChannelWriter):
             is_bone = isinstance(owner, bpy.types.PoseBone)
             before = owner[switch.name]
             value = float(type(before)(switch.value))
-            self._switches.append(SavedProperty(owner.name if is_bone else "", switch.name, value))
+            self._switches.append(Switch(owner.name if is_bone else "", switch.name, value))
             group = owner.name if is_bone else OBJECT_GROUP
             tracks.append(Track(path, group, first + number, (0,), (float(before),)))
         self._switch_values = np.array([switch.value for switch in self._switches])
