@@ -63,7 +63,6 @@ def read_blend_sources(
 
 
 def _fill_source(source: Source, action: bpy.types.Action, sampled: SampledClip) -> Source:
-    """Return a source with an action's clip and tags."""
     tags = source.tags + read_clip_tags(action, sampled.first)
     return replace(source, clip=sampled.clip, loop=source.loop or sampled.cyclic, tags=tags)
 

@@ -105,9 +105,8 @@ def build_plan(
     hung, resting = reparent(carried, order, parents), [n for n in present if n != bone]
     source = append_bones(source, full)
     plan = Plan(standing, source, hung, alignment, resting, None, root, bone, at_rest)
-    return (
-        plan if motion is None else replace(plan, object_motion=compose(motion, plan.object_rest))
-    )
+    moves = motion and compose(motion, plan.object_rest)
+    return replace(plan, object_motion=moves)
 
 
 def check_follows_keys(obj: bpy.types.Object, names: tuple[str, ...]) -> None:

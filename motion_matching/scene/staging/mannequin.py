@@ -94,5 +94,4 @@ def _measure_size(skeleton: Skeleton, demo: Skeleton) -> float:
 
 
 def _find_tips(skeleton: Skeleton) -> set[str]:
-    """Return the names of the bones that have end sites."""
     return {skeleton.names[bone] for bone, _ in skeleton.end_sites}

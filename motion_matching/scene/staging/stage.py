@@ -98,7 +98,6 @@ def _add_mesh(
     faces: list[list[int]],
     materials: list[bpy.types.Material],
 ) -> bpy.types.Object:
-    """Add a mesh object to the scene."""
     mesh = bpy.data.meshes.new(name)
     mesh.from_pydata(points, [], faces)
     for material in materials:

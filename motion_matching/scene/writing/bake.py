@@ -28,7 +28,7 @@ from ..blender.evaluation.channels import (
     shorten,
 )
 from ..blender.transforms.rotation_modes import from_mode, get_rotation_property, to_mode
-from ..blender.transforms.transforms import REST, ROTATIONS, Transform
+from ..blender.transforms.transforms import REST, ROTATIONS, Y_AXIS, Transform
 from ..rig.armature import BoneMap
 from ..rig.fitting import ArmatureState
 from ..rig.plan import Plan, build_plan, check_follows_keys
@@ -188,7 +188,7 @@ def _compute_key_masks(
     if not distance or count < 3:
         return {}
     lengths = np.array([fitted.scale * obj.data.bones[name].length for name in fitted.bones])
-    tails = quat.mul_vec(fitted.after, lengths[:, None] * np.array([0.0, 1.0, 0.0]))
+    tails = quat.mul_vec(fitted.after, lengths[:, None] * Y_AXIS)
     compute_points = _make_points_function(skeleton, fitted, tails, count)
     posed = [c for c in channels if c.bone >= 0]
     tracks, singles = [c for c in posed if c.moves], [c for c in posed if not c.moves]

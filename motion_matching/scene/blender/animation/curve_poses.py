@@ -246,7 +246,6 @@ def _read_bone_channels(bone: StaticBone, channels: Channels) -> tuple[np.ndarra
 
 
 def _to_quaternions(values: np.ndarray, mode: str) -> np.ndarray:
-    """Return unit quaternions (F, 4) of a property (C, F)."""
     return quat.normalize(from_mode(values.astype(np.float64), mode))
 
 

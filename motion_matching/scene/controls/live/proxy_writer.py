@@ -140,7 +140,6 @@ def _list_parts(proxy: bpy.types.Object) -> list[tuple[Any, str]]:
 
 
 def _enter_local_views(objects: Iterable[bpy.types.Object]) -> None:
-    """Show objects in local views, too."""
     for window in bpy.context.window_manager.windows:
         for area in window.screen.areas:
             space = area.spaces.active
