@@ -111,8 +111,9 @@ class EvaluationCopy:
     def get_scratch_action(self) -> bpy.types.Action:
         """Play an action that belongs to the copy, empty at first, and return it."""
         if self._played is None:
+            body = self.armature  # before anything is made: the copy may be gone
             action = bpy.data.actions.new(_NAME)
-            data = self.armature.animation_data or self.armature.animation_data_create()
+            data = body.animation_data or body.animation_data_create()
             actions.set_action(data, action, actions.ensure_slot(action))
             self._adopt_played(action)
         return self._find(self._played)
