@@ -23,7 +23,7 @@ def generate_rig():
 
 def add_meshes(rig):
     """Add a body that takes long to evaluate, and a hat that is hidden; return both."""
-    skeleton = load_module("scene.controls.finding.match").read_deform_skeleton(rig)
+    skeleton = load_module("scene.controls.finding.find_controls").read_deform_skeleton(rig)
     limbs = load_module("scene.controls.live.proxy_writer").find_human_limbs(skeleton)
     create = load_module("scene.staging.character").create_character_body
     body, hat = (create(rig, skeleton, limbs, name) for name in ("Body", "Hat"))

@@ -14,9 +14,13 @@ from ...engine.progress import map_steps
 from ...engine.skeleton.skeleton import Skeleton
 from ...scene.controls.bake_controls import ControlSettings, WriteAction, solve_bake_steps
 from ...scene.controls.control_rig import ControlRig
-from ...scene.controls.finding.find_controls import find_control_rig, list_followers
-from ...scene.controls.finding.ik_stretch import find_stretching_bones, set_ik_stretch_off
-from ...scene.controls.finding.match import match_control_rig
+from ...scene.controls.finding.find_controls import (
+    find_control_rig,
+    find_stretching_bones,
+    list_followers,
+    match_control_rig,
+    set_ik_stretch_off,
+)
 from ...scene.controls.live.control_writer import ControlWriter, measure_live_rate
 from ...scene.controls.live.proxy_writer import ProxyWriter
 from ...scene.staging.marker_writer import MarkerWriter

@@ -10,10 +10,11 @@ import bpy
 from ...engine.errors import SettingsError
 from ...engine.progress import map_steps
 from ...engine.retargeting.result.result_check import ResultCheck
-from ...scene.blender.animation import actions, pose_selection
+from ...scene.blender.animation import actions
 from ...scene.blender.handle import Handle
 from ...scene.retargeting.checking import Judge, ResultReader
 from ...scene.retargeting.transfer import Retargeted
+from ...scene.rig.bone_choice import select_bones
 from .. import callbacks, property_access
 from ..character.characters import get_armature
 from ..property_access import settings_of
@@ -97,7 +98,7 @@ def show(obj: bpy.types.Object, index: int, scene: bpy.types.Scene) -> str:
     group.result_index = index
     actions.assign(obj, item.action)
     scene.frame_set(item.frame)
-    pose_selection.select_bones(obj, item.bones.split(", "))
+    select_bones(obj, item.bones.split(", "))
     chosen = next((i for i, pair in enumerate(group.pairs) if pair.role == item.role), None)
     if chosen is not None:
         group.pair_index = chosen

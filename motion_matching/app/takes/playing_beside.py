@@ -18,7 +18,7 @@ from ...scene.blender.animation.actions import get_scene_fps
 from ...scene.blender.handle import Handle
 from ...scene.reading import sampling
 from ...scene.rig.root_target import RootTarget
-from ...scene.staging import skin
+from ...scene.staging.body import Skin, build_skin
 from .. import callbacks
 from ..character.characters import get_armature, get_bone_choice, get_roles, get_root_target
 from ..property_access import get_active_take, settings_of
@@ -64,7 +64,7 @@ class PlayedBeside:
     other: Handle | None
     names: tuple[str, str]
     motion: BesideMotion
-    body: skin.Skin
+    body: Skin
     first: float
     yaw: float
     height: float
@@ -137,7 +137,7 @@ def play_beside_steps(
             other=shown,
             names=(take.name, name),
             motion=BesideMotion(rotations, positions, clip.fps),
-            body=skin.build_skin(clip.skeleton, hips),
+            body=build_skin(clip.skeleton, hips),
             first=first,
             yaw=first_part.performance.facing,
             height=max(*sizes, 1e-6),

@@ -95,25 +95,21 @@ def format_names(blocks: Iterable[bpy.types.ID]) -> str:
     return ", ".join(names[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
-def save_copy(path: Path) -> None:
-    """Save the open file as a compressed copy; raise OSError if it does not arrive whole."""
-    try:
-        bpy.ops.wm.save_as_mainfile(
-            filepath=str(path.absolute()), compress=True, copy=True, check_existing=False
-        )
-    except RuntimeError as error:
-        raise OSError(" ".join(str(error).removeprefix("Error:").split())) from error
-    if not _is_complete(path):
-        raise OSError("no space left, or a limit to the size of files")
-
-
 @contextmanager
 def save_after(path: Path) -> Iterator[None]:
     """Save what the block makes of the open file as a copy, or raise MotionMatchingError."""
     with replacing(path, MotionMatchingError) as unfinished, silence_output():
         yield
         unfinished.unlink()  # else Blender would keep it as a backup
-        save_copy(unfinished)
+        target = str(unfinished.absolute())
+        try:
+            bpy.ops.wm.save_as_mainfile(
+                filepath=target, compress=True, copy=True, check_existing=False
+            )
+        except RuntimeError as error:
+            raise OSError(" ".join(str(error).removeprefix("Error:").split())) from error
+        if not _is_complete(unfinished):
+            raise OSError("no space left, or a limit to the size of files")
 
 
 def _is_complete(path: Path) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 
 import bpy
 
-from ...engine.errors import RigChangedError, RigError
+from ...engine.errors import MotionDataError, RigChangedError, RigError
 from ...engine.names import shorten_to_bytes
 
 
@@ -58,6 +58,14 @@ def find_read_armature(armature: Handle) -> Any:
             f"armature '{armature.name}' was deleted while its motion was read; start again."
         )
     return obj
+
+
+def find_read_action(action: Handle) -> Any:
+    """Return an action that is being read; raise MotionDataError if it was deleted."""
+    found = action.find()
+    if found is None:
+        raise MotionDataError(f"action '{action.name}' was deleted while it was read; try again.")
+    return found
 
 
 def find_posable(armature: Handle) -> Any:

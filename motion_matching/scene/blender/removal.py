@@ -23,8 +23,9 @@ def is_needed(block: Any, besides: Collection[Any] = ()) -> bool:
 
 
 def find_unneeded(blocks: Iterable[Any]) -> list[Any]:
-    """Return the blocks that only others of them use, and scenes that hold nothing else. If no
-    other scene is left, all stay.
+    """Return the blocks that only others of them use, and scenes that hold nothing else.
+
+    If no other scene is left, all stay.
     """
     unneeded = {block for block in blocks if not (block.library or block.use_fake_user)}
     if unneeded.issuperset(bpy.data.scenes):

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import bpy
 import numpy as np
@@ -16,22 +15,26 @@ from ...engine.motion.clip import Clip, resample
 from ...engine.progress import ShareSteps
 from ...engine.skeleton.bone_names import join_quoted
 from ..blender.animation import actions
-from ..blender.animation.curves import build_bone_path, create_curve
-from ..blender.animation.smooth_keys import write_smooth_keys
-from ..blender.evaluation.channels import STILL, find_unlocked_components, has_motion
+from ..blender.animation.curves import build_bone_path, create_curve, write_smooth_keys
+from ..blender.evaluation.channels import (
+    STILL,
+    Channel,
+    build_rest_channels,
+    build_scale_channel,
+    find_unlocked_components,
+    shorten,
+)
 from ..blender.evaluation.evaluation import EvaluationCopy, EvaluationCopyGone, compute_world_matrix
 from ..blender.handle import Handle
+from ..blender.id_properties import Switch, set_switches
 from ..blender.transforms.rotation_modes import get_rotation_property, to_mode
 from ..blender.transforms.transforms import REST, Transform, decompose_similarity
 from ..rig.armature import compute_rest_frame
-from ..rig.carried import take_off_carrying
-from .control_rig import ControlRig, Switch, matches
+from ..rig.root_target import take_off_carrying
+from .control_rig import ControlRig, KeyedControls, matches
 from .deform import check_bones, compute_deform_poses
-from .effects import find_above, find_causes, list_effects
 from .pose_graph import PoseGraph
-from .snapping import snap_controls
-from .solve_controls import ControlMotion, find_planted, solve_controls_steps
-from .switches import build_switch_path, choose_modes, find_owner, list_switches, set_switches
+from .solve_controls import ControlMotion, find_planted, snap_controls, solve_controls_steps
 from .thinning import ControlTrack, Thinning
 
 # writes an action of a name, onto a new NLA track if one is named
@@ -40,7 +43,7 @@ WriteAction = Callable[[str, str | None], bpy.types.Action]
 _MODES = ("IK", "FK")
 _EASE_OF_POLES, _EASE_OF_IK = 4.0, 1.6  # nothing adds to the errors of IK, and poles are far away
 _STANCE = 0.5  # of the distance: how far a ball may be from where it rests
-_LOCKED = 1e-3  # radians, or units: what a locked channel may be off
+LOCKED = 1e-3  # radians, or units: what a locked channel may be off
 
 
 @dataclass(frozen=True)
@@ -66,34 +69,19 @@ class ControlSettings:
         if not self.distance > 0.0 or not self.degrees > 0.0:
             raise SettingsError("'distance' and 'degrees' must be positive.")
 
-
-@dataclass(frozen=True, eq=False)
-class Channel:
-    """Curves of a property: `values` (C, F), or (C, 1) for a single key; `free` are keyed.
-
-    `mode` is a rotation mode, "" for a location, and None for what poses no deform bone.
-    """
-
-    path: str
-    group: str
-    values: np.ndarray
-    free: tuple[int, ...]
-    mode: str | None = None
+    def choose(self, rig: ControlRig) -> KeyedControls:
+        """Return what gets keys of a rig."""
+        return KeyedControls.choose(rig, self.legs, self.arms, self.match_both)
 
 
 @dataclass(frozen=True)
 class _ControlBake:
-    """A bake: a clip at the scene's rate, and the limbs to key by FK and by IK."""
+    """A bake: a clip at the scene's rate, and what of a rig it keys."""
 
     armature: Handle
-    rig: ControlRig
+    keyed: KeyedControls
     clip: Clip
     settings: ControlSettings
-    by_fk: frozenset[str]
-    by_ik: frozenset[str]
-    shown_by_ik: frozenset[str]  # the limbs that are switched to IK
-    matched: frozenset[str]  # controls of limbs that are switched to the other kind
-    switches: tuple[Switch, ...]
 
     @classmethod
     def prepare(
@@ -111,20 +99,11 @@ class _ControlBake:
         clip = resample(clip, actions.get_scene_fps(bpy.context.scene))
         standing = decompose_similarity(compute_world_matrix(obj), obj.name)[:2]
         clip = take_off_carrying(clip, obj, standing, start_frame)
-        modes, both = choose_modes(rig, settings.legs, settings.arms), settings.match_both
-        by_fk = frozenset(n for n, mode in modes.items() if both or mode == "FK")
-        by_ik = frozenset(
-            limb.name for limb in rig.limbs if limb.has_ik and (both or modes[limb.name] == "IK")
-        )
-        matched = frozenset(
-            control
-            for limb in rig.limbs
-            for control in (limb.fk if modes[limb.name] == "IK" else limb.ik_controls)
-        )
-        switches = tuple(list_switches(rig, modes))
-        shown = frozenset(name for name, mode in modes.items() if mode == "IK")
-        armature = Handle.from_block(obj, "objects")
-        return cls(armature, rig, clip, settings, by_fk, by_ik, shown, matched, switches)
+        return cls(Handle.from_block(obj, "objects"), settings.choose(rig), clip, settings)
+
+    @property
+    def rig(self) -> ControlRig:
+        return self.keyed.rig
 
     @property
     def obj(self) -> bpy.types.Object:
@@ -152,7 +131,7 @@ def solve_bake_steps(
     job = _ControlBake.prepare(obj, rig, clip, settings or ControlSettings(), start_frame)
     resting = find_resting(obj, rig)
     try:
-        with open_graph(obj, job.switches, resting) as graph:
+        with open_graph(obj, job.keyed.switches, resting) as graph:
             channels, tracks = yield from _build_all_steps(job, graph)
     except EvaluationCopyGone as gone:
         raise RigChangedError(f"'{job.armature.name}' was undone; start again.") from gone
@@ -161,12 +140,12 @@ def solve_bake_steps(
         obj = job.obj
         check_existing(obj, rig)
         at_rest = [c for bone in sorted(resting) for c in _build_rest_channels(obj, bone)]
-        at_rest += _build_switch_channels(obj, job.switches)
+        at_rest += _build_switch_channels(obj, job.keyed.switches)
         frames = start_frame + np.arange(job.clip.frame_count, dtype=np.float64)
         with actions.create_action(name, obj, track=track, frame_start=start_frame) as action:
             for channel in (*channels, *at_rest):
                 _write_channel(action, channel, frames, tracks.get(channel.path))
-            set_switches(obj, job.switches)
+            set_switches(obj, job.keyed.switches)
         return action
 
     return write
@@ -180,11 +159,9 @@ def _build_all_steps(
     planted = find_planted(job.rig, job.clip, _STANCE * job.settings.distance)
     yield None
     poses = compute_deform_poses(job.obj, job.clip)
-    solving = solve_controls_steps(graph, job.rig, poses, planted, job.by_fk, job.by_ik)
-    motions = yield from solving
-    channels = [
-        c for name, motion in motions.items() for c in build_channels(job.obj, name, motion)
-    ]
+    motions = yield from solve_controls_steps(graph, job.keyed, poses, planted)
+    built = (build_channels(job.obj, name, motion) for name, motion in motions.items())
+    channels = [channel for several in built for channel in several]
     if job.settings.fewer_keys and job.clip.frame_count > 2:
         return channels, (yield from _thin_steps(job, graph, motions, channels, (poses, planted)))
     return channels, {}
@@ -204,29 +181,16 @@ def _thin_steps(
         still, nowhere = quat.IDENTITY[None], np.zeros((1, 3))
         rotation = still if motion.rotation is None else motion.rotation
         posed.give_basis(name, rotation, nowhere if motion.location is None else motion.location)
-    tracks = {
-        channel.path: _create_track(job, channel, planted)
-        for channel in channels
-        if channel.mode is not None and channel.values.shape[1] > 1
-    }
+    tracks = {c.path: _create_track(job, c, planted) for c in channels if c.moves}
     wanted = {}
     for name in motions:
         wanted[name] = graph.compute_pose(name)
         yield None
-    effects = list_effects(posed, job.rig, job.by_fk, job.by_ik)
 
     def snap() -> Mapping[str, Transform]:
-        return snap_controls(posed, job.rig, job.shown_by_ik, poses, planted)
+        return snap_controls(posed, job.keyed, poses, planted)
 
-    first = posed.copy_first()
-    yield None
-    causes = find_causes(first, list_effects(first, job.rig, job.by_fk, job.by_ik))
-    yield None
-    above = find_above(first, motions)
-    yield None
-    thinning = Thinning(
-        posed, list(tracks.values()), wanted, effects, causes, above, job.matched, snap
-    )
+    thinning = Thinning(posed, list(tracks.values()), wanted, job.keyed, snap)
     scale, angle = compute_rest_frame(job.obj)[1], float(np.radians(job.settings.degrees))
     for _ in thinning.run_steps(job.settings.distance / scale, angle, scale):
         yield thinning.done
@@ -244,7 +208,7 @@ def _create_track(
     stance = stances[0] if holds else np.zeros(count, bool)
     alone = channel.mode and legs and not legs[0].roll
     ease = _EASE_OF_IK if alone else 1.0 if channel.mode else _choose_ease(job, channel.group)
-    return ControlTrack(channel.group, channel.mode or "", stance, holds, np.zeros(count), ease)
+    return ControlTrack(channel.group, channel.mode, stance, holds, np.zeros(count), ease)
 
 
 def _choose_ease(job: _ControlBake, control: str) -> float:
@@ -299,10 +263,8 @@ def find_resting(obj: bpy.types.Object, rig: ControlRig) -> frozenset[str]:
     """Return the bones that a description puts at rest and that are posed now."""
     controls = set(rig.controls)
     listed = (b for b in obj.pose.bones if b.name not in controls and matches(b.name, rig.rest))
-    identity = np.eye(4)
-    return frozenset(
-        b.name for b in listed if np.abs(np.array(b.matrix_basis) - identity).max() > STILL
-    )
+    away = {bone.name: np.array(bone.matrix_basis) - np.eye(4) for bone in listed}
+    return frozenset(name for name, matrix in away.items() if np.abs(matrix).max() > STILL)
 
 
 @contextmanager
@@ -311,11 +273,8 @@ def open_graph(
 ) -> Iterator[PoseGraph]:
     """Yield the poses of an armature under its switches, without any action; it stays as it is."""
     with EvaluationCopy(obj) as copy:
-        body = copy.armature
-        data: Any = body.animation_data or body.animation_data_create()
-        data.use_tweak_mode = False
-        data.use_nla, data.action = False, None
-        set_switches(body, switches)
+        copy.stop_playing()
+        set_switches(copy.armature, switches)
         copy.scene.frame_set(bpy.context.scene.frame_current)
         yield PoseGraph(copy.find_evaluated, at_rest)
 
@@ -326,66 +285,44 @@ def build_channels(obj: bpy.types.Object, name: str, motion: ControlMotion) -> l
     Raises RigError if a locked channel would have to move.
     """
     bone, path = obj.pose.bones[name], build_bone_path(name)
+    mode = bone.rotation_mode
+    turns = None if motion.rotation is None else to_mode(motion.rotation.T, mode)
+    shifts = None if motion.location is None else motion.location.T
+    parts = (("rotation", get_rotation_property(mode), turns), ("location", "location", shifts))
     result = []
-    if motion.rotation is not None:
-        values = _shorten(to_mode(motion.rotation.T, bone.rotation_mode))
-        prop = get_rotation_property(bone.rotation_mode)
-        free = find_unlocked_components(bone, "rotation")
-        _check_locks(obj, name, "rotation", values, REST[prop], free)
-        result.append(Channel(f"{path}.{prop}", name, values, free, bone.rotation_mode))
-    if motion.location is not None:
-        values = _shorten(motion.location.T)
-        free = find_unlocked_components(bone, "location")
-        _check_locks(obj, name, "location", values, REST["location"], free)
-        result.append(Channel(f"{path}.location", name, values, free, ""))
+    for kind, prop, values in parts:
+        if values is not None:
+            values = shorten(values)
+            free = find_unlocked_components(bone, kind)
+            away = np.abs(values - np.array(REST[prop])[:, None]).max(axis=1)
+            if any(away[i] > LOCKED for i in range(len(away)) if i not in free):
+                raise RigError(explain_lock(kind, name, obj.name))
+            own_mode = mode if kind == "rotation" else ""
+            result.append(Channel(-1, own_mode, values, f"{path}.{prop}", name, free))
     if not np.allclose(np.array(bone.scale), 1.0, atol=1e-6):
-        result.append(Channel(f"{path}.scale", name, np.ones((3, 1)), (0, 1, 2)))
+        result.append(build_scale_channel(name))
     return [channel for channel in result if channel.free]
 
 
-def _check_locks(
-    obj: bpy.types.Object,
-    name: str,
-    kind: str,
-    values: np.ndarray,
-    rest: Sequence[float],
-    free: Sequence[int],
-) -> None:
-    away = np.abs(values - np.array(rest)[:, None]).max(axis=1)
-    if any(away[i] > _LOCKED for i in range(len(away)) if i not in free):
-        raise RigError(
-            f"the {kind} of control '{name}' of '{obj.name}' is locked, but the motion needs it; "
-            "unlock it in the sidebar (N), under Item > Transform."
-        )
-
-
-def _shorten(values: np.ndarray) -> np.ndarray:
-    """Return the curves (C, F), or one key of them if they are still."""
-    return values if has_motion(values) else values[:, :1]
+def explain_lock(kind: str, control: str, armature: str) -> str:
+    """Say that a location or rotation that the motion needs is locked."""
+    return (
+        f"the {kind} of control '{control}' of '{armature}' is locked, but the motion needs it; "
+        "unlock it in the sidebar (N), under Item > Transform."
+    )
 
 
 def _build_rest_channels(obj: bpy.types.Object, name: str) -> list[Channel]:
     """Build single keys that put a bone at rest, where it is not locked."""
-    bone, path = obj.pose.bones[name], build_bone_path(name)
-    mode = bone.rotation_mode
-    turn = to_mode(quat.IDENTITY[:, None], mode)
-    result = [
-        Channel(f"{path}.{prop}", name, values, find_unlocked_components(bone, kind))
-        for kind, prop, values in (
-            ("rotation", get_rotation_property(mode), turn),
-            ("location", "location", np.zeros((3, 1))),
-        )
-    ]
-    scale = tuple(i for i in range(3) if not bone.lock_scale[i])
-    result.append(Channel(f"{path}.scale", name, np.ones((3, 1)), scale))
-    return [channel for channel in result if channel.free]
+    bone = obj.pose.bones[name]
+    scale = replace(build_scale_channel(name), free=find_unlocked_components(bone, "scale"))
+    return [*build_rest_channels(bone), scale]
 
 
 def _build_switch_channels(obj: bpy.types.Object, switches: Sequence[Switch]) -> list[Channel]:
-    result = []
-    for switch in switches:
-        owner = find_owner(obj, switch)
-        if owner is not None:
-            path = build_switch_path(owner, switch)
-            result.append(Channel(path, owner.name, np.array([[switch.value]]), (0,)))
-    return result
+    owned = [(switch, switch.find_owner(obj)) for switch in switches]
+    return [
+        Channel(-1, "", np.array([[switch.value]]), switch.build_path(owner), owner.name, (0,))
+        for switch, owner in owned
+        if owner is not None
+    ]

@@ -13,7 +13,7 @@ from ...engine.maths.rotations import quat
 from ...engine.motion.clip import Clip, resample
 from ..blender.animation import actions
 from ..blender.evaluation.evaluation import EvaluationCopy
-from ..blender.transforms.transforms import decompose_similarity
+from ..blender.transforms.transforms import Y_AXIS, decompose_similarity
 
 
 class Deviation(NamedTuple):
@@ -31,12 +31,9 @@ def check_baked(
     The clip starts at `start_frame`, by default where the action that it plays does. The scene
     stays as it is. Raises MotionDataError if a frame is not in the clip.
     """
-    cm, degrees = measure_deviations(obj, clip, frames, start_frame)
-    names = clip.skeleton.names
-    return {
-        name: Deviation(float(cm[:, i].max()), float(degrees[:, i].max()))
-        for i, name in enumerate(names)
-    }
+    worst = (part.max(axis=0) for part in measure_deviations(obj, clip, frames, start_frame))
+    pairs = zip(*(part.tolist() for part in worst), strict=True)
+    return dict(zip(clip.skeleton.names, map(Deviation._make, pairs), strict=True))
 
 
 def measure_deviations(
@@ -45,8 +42,8 @@ def measure_deviations(
     """Return how far heads are off, (F, B) in cm, and bones' axes, (F, B) in degrees."""
     clip = resample(clip, actions.get_scene_fps(bpy.context.scene))
     if start_frame is None:
-        data = obj.animation_data
-        start_frame = int(data.action.frame_range[0]) if data and data.action else 1
+        action = actions.get_assigned(obj)
+        start_frame = int(action.frame_range[0]) if action else 1
     at = np.asarray(frames) - start_frame
     if len(at) == 0 or at.min() < 0 or at.max() >= clip.frame_count:
         raise MotionDataError(
@@ -57,13 +54,12 @@ def measure_deviations(
     with EvaluationCopy(obj) as copy:
         rotations, positions, worlds = copy.evaluate(list(frames), names, parents)
     turns, shifts, scales = (part[:, None] for part in decompose_similarity(worlds, obj.name))
-    rotations, positions = quat.fk(
-        rotations.astype(np.float64), positions.astype(np.float64), parents
-    )
+    local = rotations.astype(np.float64), positions.astype(np.float64)
+    rotations, positions = quat.fk(*local, parents)
     heads = shifts + scales[..., None] * quat.mul_vec(turns, positions)
-    axes = quat.mul_vec(quat.mul(turns, rotations), np.array([0.0, 1.0, 0.0]))
+    axes = quat.mul_vec(quat.mul(turns, rotations), Y_AXIS)
     wanted, places = clip.compute_world()
-    aims = quat.mul_vec(wanted[at].astype(np.float64), np.array([0.0, 1.0, 0.0]))
+    aims = quat.mul_vec(wanted[at].astype(np.float64), Y_AXIS)
     cosines = np.clip(np.sum(aims * axes, axis=-1), -1.0, 1.0)
     sines = np.linalg.norm(np.cross(aims, axes), axis=-1)
     away = np.linalg.norm(heads - places[at], axis=-1)

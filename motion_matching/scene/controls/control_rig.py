@@ -13,6 +13,7 @@ from typing import Any
 
 from ...engine.files import json_files, presets
 from ...engine.files.json_files import EntryError, expect_list, expect_object, expect_text
+from ..blender.id_properties import Switch
 
 _SIDE = "{s}"
 _KINDS = ("leg", "arm")
@@ -21,16 +22,6 @@ _PRESET = (
     *("limbs", "switches", "rest", "parents"),
 )
 _LIMB = ("name", "kind", "fk", "bones", "ik", "pole", "toe", "roll", "target", "switches")
-ANY_BONE = "*"  # as the owner of a switch: whichever bone, or the object, has the property
-
-
-@dataclass(frozen=True)
-class Switch:
-    """A custom property of a bone, and the value that it has to have."""
-
-    bone: str
-    name: str
-    value: float
 
 
 @dataclass(frozen=True)
@@ -55,6 +46,11 @@ class ControlLimb:
     @property
     def has_ik(self) -> bool:
         return bool(self.ik and self.pole and len(self.fk) >= 3)
+
+    @property
+    def end(self) -> str:
+        """Return the bone that the foot of an IK leg, or the hand of an IK arm, follows."""
+        return self.target if self.roll and self.target else self.ik
 
     @property
     def ik_controls(self) -> tuple[str, ...]:
@@ -106,25 +102,61 @@ class ControlRig:
     def find_missing(self, bones: Iterable[str]) -> list[str]:
         """Return the controls and deform bones that an armature with these bones lacks."""
         known = set(bones)
-        wanted = (
-            *self.needs,
-            *self.controls,
-            *self.deform_bones,
-            *(limb.target for limb in self.limbs),
-        )
+        targets = (limb.target for limb in self.limbs)
+        wanted = (*self.needs, *self.controls, *self.deform_bones, *targets)
         missing = [name for name in dict.fromkeys(wanted) if name and name not in known]
         return [name for name in missing if not matches(name, self.optional)]
 
     def keep_existing(self, bones: Iterable[str]) -> ControlRig:
         """Return the description without the optional controls that an armature lacks."""
         known = set(bones)
-        maps = (
+        place, follow, shift = (
             {c: b for c, b in part.items() if {c, b} <= known}
             for part in (self.place, self.follow, self.shift)
         )
-        place, follow, shift = maps
         limbs = tuple(_keep_limb(limb, known) for limb in self.limbs)
         return replace(self, place=place, follow=follow, shift=shift, limbs=limbs)
+
+
+@dataclass(frozen=True)
+class KeyedControls:
+    """What gets keys of a rig: limbs by FK and by IK, by name, and the switches for it.
+
+    The limbs `shown_by_ik` are switched to IK; `matched` are the controls of the other kind, whose
+    keys keep the pose if one switches.
+    """
+
+    rig: ControlRig
+    by_fk: frozenset[str]
+    by_ik: frozenset[str]
+    shown_by_ik: frozenset[str]
+    matched: frozenset[str]
+    switches: tuple[Switch, ...]
+
+    @classmethod
+    def choose(cls, rig: ControlRig, legs: str, arms: str, both: bool) -> KeyedControls:
+        """Choose by 'IK' or 'FK' for legs and arms, or `both`; a limb without IK is on FK."""
+        wanted = {"leg": legs, "arm": arms}
+        ik = {limb.name for limb in rig.limbs if limb.has_ik}
+        shown = {m.name for m in rig.limbs if m.name in ik and wanted[m.kind] == "IK"}
+        fk = {limb.name for limb in rig.limbs if both or limb.name not in shown}
+        switches = list(rig.switches)
+        matched: set[str] = set()
+        for limb in rig.limbs:
+            is_ik = limb.name in shown
+            matched.update(limb.fk if is_ik else limb.ik_controls)
+            switches += limb.switches.get("ik" if is_ik else "fk", ())
+        by_ik = frozenset(ik if both else shown)
+        named = frozenset(fk), by_ik, frozenset(shown), frozenset(matched)
+        return cls(rig, *named, tuple(switches))
+
+    @property
+    def controls(self) -> list[str]:
+        """Return the controls that get keys."""
+        left = {c for limb in self.rig.limbs if limb.name not in self.by_fk for c in limb.fk}
+        rest = (limb for limb in self.rig.limbs if limb.name not in self.by_ik)
+        left |= {c for limb in rest for c in limb.ik_controls}
+        return [control for control in self.rig.controls if control not in left]
 
 
 def matches(name: str, patterns: Sequence[str]) -> bool:
@@ -205,8 +237,7 @@ def _read_switches(listed: Any, sides: Sequence[str]) -> tuple[Switch, ...]:
     for entry in expect_list(listed, "'switches'"):
         bone, prop, value = expect_list(entry, "a switch", 3)
         number = json_files.expect_number(value, f"the value of '{prop}'", -1e6, 1e6)
-        names = (_spread(part, "a part of a switch", sides) for part in (bone, prop))
-        bones, props = names
+        bones, props = (_spread(part, "a part of a switch", sides) for part in (bone, prop))
         count = max(len(bones), len(props))
         bones, props = (part * count if len(part) == 1 else part for part in (bones, props))
         result += [Switch(b, p, number) for b, p in zip(bones, props, strict=True)]

@@ -24,19 +24,17 @@ def read_skeleton_of(obj: bpy.types.Object, rig: ControlRig) -> Skeleton:
     Each hangs on the nearest one above, or on the bone that the description names. Raises RigError.
     """
     skeleton = read_skeleton(obj, "deform")
-    parents = {bone: _find_existing(rig.parents, bone, skeleton.names) for bone in rig.parents}
-    return hang_bones(skeleton, {b: p for b, p in parents.items() if b in skeleton.names and p})
+    parents = {}
+    for bone in rig.parents:
+        above = rig.parents[bone]
+        while above and above not in skeleton.names:
+            above = rig.parents.get(above, "")
+        if above and bone in skeleton.names:
+            parents[bone] = above
+    return _hang_bones(skeleton, parents)
 
 
-def _find_existing(parents: Mapping[str, str], bone: str, names: tuple[str, ...]) -> str:
-    """Return the nearest bone above, by a table of parents, that exists, or ""."""
-    above = parents.get(bone, "")
-    while above and above not in names:
-        above = parents.get(above, "")
-    return above
-
-
-def hang_bones(skeleton: Skeleton, parents: Mapping[str, str]) -> Skeleton:
+def _hang_bones(skeleton: Skeleton, parents: Mapping[str, str]) -> Skeleton:
     """Return a skeleton some of whose bones hang on others, by name, and rest where they did."""
     above = {
         name: skeleton.names[parent] if parent >= 0 else ""

@@ -12,7 +12,7 @@ from ...engine.maths.along_time import find_runs
 from ...engine.maths.easing import smoothstep
 from ...engine.maths.rotations import quat
 from ..blender.transforms.rotation_modes import from_mode, to_mode
-from ..blender.transforms.transforms import Transform, compose, invert
+from ..blender.transforms.transforms import Transform, compose, invert, to_frames
 from .control_rig import ControlLimb
 from .pose_graph import PoseGraph
 
@@ -30,11 +30,11 @@ def split_foot(
     turn = quat.inv_mul(heel, quat.mul(moved, heel))
     roll = hold_turn(turn, planted)
     local = graph.create_alike()
-    still = graph.get_rest(limb.ik)
-    local.give(limb.ik, still[0][None], still[1][None])
+    still = to_frames(graph.get_rest(limb.ik))
+    local.give(limb.ik, *still)
     local.give(limb.roll, quat.mul(heel, roll))
     rolled = local.compute_pose(limb.target)
-    control = compose(target, compose(invert(rolled), (still[0][None], still[1][None])))
+    control = compose(target, compose(invert(rolled), still))
     return control, quat.mul(control[0], quat.inv_mul(still[0], quat.mul(heel, roll)))
 
 
@@ -43,10 +43,8 @@ def hold_turn(turn: np.ndarray, planted: np.ndarray) -> np.ndarray:
     angles = to_mode(turn.T, "XYZ")
     pitch = from_mode(angles * np.array([1.0, 0.0, 0.0])[:, None], "XYZ")
     level = quat.mul_inv(turn, pitch)
-    held = quat.mul(
-        level, quat.from_scaled_angle_axis(_fade(_compute_holds(level, planted), planted))
-    )
-    return quat.inv_mul(held, turn)
+    held = _fade(_compute_holds(level, planted), planted)
+    return quat.inv_mul(quat.mul(level, quat.from_scaled_angle_axis(held)), turn)
 
 
 def _compute_holds(level: np.ndarray, planted: np.ndarray) -> np.ndarray:
@@ -75,8 +73,15 @@ def find_stances(balls: np.ndarray, contacts: np.ndarray, distance: float) -> np
     result = np.zeros(len(balls), bool)
     for start, stop in find_runs(contacts).tolist():
         near = np.linalg.norm(balls[start:stop] - np.median(balls[start:stop], axis=0), axis=-1)
-        runs = find_runs(near < distance)
-        if len(runs):
-            first, last = runs[np.argmax(runs[:, 1] - runs[:, 0])]
-            result[start + first : start + last] = last - first > 1
+        result[start:stop] = keep_longest_run(near < distance)
+    return result
+
+
+def keep_longest_run(mask: np.ndarray) -> np.ndarray:
+    """Return a mask (F,) of its longest run alone, if that is longer than a frame."""
+    result = np.zeros_like(mask)
+    runs = find_runs(mask)
+    if len(runs):
+        start, stop = runs[np.argmax(runs[:, 1] - runs[:, 0])]
+        result[start:stop] = stop - start > 1
     return result

@@ -9,6 +9,7 @@ of bones that stretch are ignored, and so is what depends on other objects or on
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -17,11 +18,10 @@ import numpy as np
 
 from ...engine.maths.rotations import quat
 from ..blender.evaluation.evaluation import compute_world_matrix
-from ..blender.transforms.rotation_modes import from_mode, get_rotation_property, to_mode_near
-from ..blender.transforms.transforms import Transform, compose, invert
+from ..blender.transforms.rotation_modes import from_mode, read_rotation, to_mode_near
+from ..blender.transforms.transforms import Transform, compose, invert, to_frames
 
 _NONE = 1e-5  # an influence that counts as none
-_AXES = MappingProxyType({"X": (1.0, 0.0, 0.0), "Y": (0.0, 1.0, 0.0), "Z": (0.0, 0.0, 1.0)})
 
 
 class PoseGraph:
@@ -37,7 +37,7 @@ class PoseGraph:
         self.find_object = find_object
         self.at_rest = at_rest
         self._given: dict[str, tuple[np.ndarray | None, np.ndarray | None]] = {}
-        self._basis: dict[str, Transform] = {}
+        self.basis: dict[str, Transform] = {}  # the channels that were given
         self._poses: dict[str, Transform] = {}
         self._entered: set[str] = set()
         self.used: set[str] = set()  # bones whose channels were given and asked for
@@ -64,28 +64,34 @@ class PoseGraph:
 
     def give_basis(self, name: str, rotation: np.ndarray, location: np.ndarray) -> None:
         """Set the values of a bone's own channels: rotation (F, 4) and location (F, 3)."""
-        self._basis[name] = rotation, location
+        self.basis[name] = rotation, location
         for other in [other for other, used in self._uses.items() if name in used]:
             del self._poses[other], self._uses[other]
 
     def copy(self) -> PoseGraph:
         """Return another graph in which the same channels and poses are given."""
         other = self.create_alike()
-        other._given, other._basis = dict(self._given), dict(self._basis)
+        other._given, other.basis = dict(self._given), dict(self.basis)
         other._rests, other._offsets = self._rests, self._offsets
         return other
 
     def copy_first(self) -> PoseGraph:
         """Return a graph of the first frame alone, to find out what depends on what."""
         other = self.copy()
-        for name, (rotation, location) in self._basis.items():
-            other._basis[name] = rotation[:1], location[:1]
+        for name, (rotation, location) in self.basis.items():
+            other.basis[name] = rotation[:1], location[:1]
         return other
 
     def forget(self) -> None:
         """Compute everything anew."""
         self._poses.clear()
         self._uses.clear()
+
+    def find_used(self, compute: Callable[[], object]) -> frozenset[str]:
+        """Return the bones whose given channels decide a computation."""
+        self.used.clear()
+        compute()
+        return frozenset(self.used)
 
     def get_rest(self, name: str) -> Transform:
         """Return a bone's rest rotation (4,) and position (3,) in the armature."""
@@ -100,12 +106,17 @@ class PoseGraph:
             self._offsets[name, other] = compose(invert(self.get_rest(other)), self.get_rest(name))
         return self._offsets[name, other]
 
+    def compute_carried(self, name: str, carrier: str) -> Transform:
+        """Return the pose (F or 1, ...) of a bone that is fixed to another one, as at rest."""
+        offset = invert(self.compute_offset(carrier, name))
+        return compose(self.compute_pose(carrier), to_frames(offset))
+
     def compute_base(self, name: str) -> Transform:
         """Return the pose that a bone has while its own channels are at rest."""
         bone = self.obj.data.bones[name]
-        rest = self.get_rest(name)
+        rest = to_frames(self.get_rest(name))
         if bone.parent is None:
-            return rest[0][None], rest[1][None]
+            return rest
         above, offset = bone.parent.name, self.compute_offset(name, bone.parent.name)
         pose = self.compute_pose(above)
         if above in self._stretches:
@@ -113,7 +124,7 @@ class PoseGraph:
             along[:, 1] = self._stretches[above]
             offset = offset[0], along * offset[1]
         rotation, position = compose(pose, offset)
-        return (rotation if bone.use_inherit_rotation else rest[0][None]), position
+        return (rotation if bone.use_inherit_rotation else rest[0]), position
 
     def compute_pose(self, name: str) -> Transform:
         """Return a bone's rotation (F or 1, 4) and position (F or 1, 3)."""
@@ -151,22 +162,19 @@ class PoseGraph:
         """Note how much longer (F or 1,) a bone is than at rest; what hangs on it moves along."""
         self._stretches[name] = ratio
 
-    def get_basis(self, name: str) -> Transform:
-        """Return the channels that were given to a bone."""
-        return self._basis[name]
-
     def _compute_pose(self, name: str) -> Transform:
         base = self.compute_base(name)
         if name in self._given:
-            rotation, position = self._given[name]
-            return base[0] if rotation is None else rotation, (
-                base[1] if position is None else position
-            )
+            given = zip(base, self._given[name], strict=True)
+            rotation, position = (free if own is None else own for free, own in given)
+            return rotation, position
         pose = self._add_basis(name, base)
         for constraint in self.obj.pose.bones[name].constraints:
             function = _CONSTRAINTS.get(constraint.type)
             if function and not constraint.mute and constraint.influence > _NONE:
-                followed = function(self, name, base, pose, constraint)
+                target = _find_target(self, constraint)
+                link = _Link(self, name, base, pose, constraint, target or "")
+                followed = None if target is None else function(link)
                 if followed is not None:
                     pose = _blend(pose, followed, constraint.influence)
         if self.obj.data.bones[name].use_connect:
@@ -174,13 +182,15 @@ class PoseGraph:
         return pose
 
     def _add_basis(self, name: str, base: Transform) -> Transform:
-        if name in self._basis:
+        if name in self.basis:
             self._noted[-1].add(name)
-            rotation, location = self._basis[name]
+            rotation, location = self.basis[name]
         elif name in self.at_rest:
             return base
         else:
-            rotation, location = _read_basis(self.obj.pose.bones[name])
+            bone = self.obj.pose.bones[name]
+            rotation = quat.normalize(read_rotation(bone))
+            location = np.array(bone.location, np.float64)[None]
         location = quat.mul_vec(self.compute_location_axes(name, base), location)
         return quat.mul(base[0], rotation), base[1] + location
 
@@ -195,14 +205,6 @@ class PoseGraph:
         return position + quat.mul_vec(rotation, tail)
 
 
-def _read_basis(bone: bpy.types.PoseBone) -> Transform:
-    """Return how a bone is posed now: rotation (1, 4) and location (1, 3)."""
-    mode = bone.rotation_mode
-    values: Any = getattr(bone, get_rotation_property(mode))
-    rotation = from_mode(np.array(values, np.float64)[:, None], mode)
-    return quat.normalize(rotation), np.array(bone.location, np.float64)[None]
-
-
 def _blend(pose: Transform, other: Transform, influence: float) -> Transform:
     """Return the pose `influence` of the way to another."""
     if influence > 1.0 - _NONE:
@@ -212,59 +214,73 @@ def _blend(pose: Transform, other: Transform, influence: float) -> Transform:
     return rotation, pose[1] + influence * (other[1] - pose[1])
 
 
+@dataclass(frozen=True)
+class _Link:
+    """A constraint that changes a bone's pose, which is `base` at rest, and the bone it follows."""
+
+    graph: PoseGraph
+    name: str
+    base: Transform
+    pose: Transform
+    constraint: Any
+    target: str
+
+    @property
+    def used(self) -> np.ndarray:
+        """Return which axes (3,) count."""
+        return np.array([getattr(self.constraint, f"use_{axis}") for axis in "xyz"])
+
+    @property
+    def euler_mode(self) -> str:
+        order = getattr(self.constraint, "euler_order", "AUTO")
+        mode = self.graph.obj.pose.bones[self.name].rotation_mode if order == "AUTO" else order
+        return mode if len(mode) == 3 else "XYZ"
+
+
 def _find_target(graph: PoseGraph, constraint: Any) -> str | None:
-    """Return the bone of the same armature that a constraint follows."""
-    known = constraint.subtarget in graph.obj.data.bones
-    return constraint.subtarget if _is_same(constraint.target, graph.obj) and known else None
+    """Return the bone of the same armature that a constraint follows; "" if it follows none.
+
+    Of the bones that share a bone, that is the heaviest.
+    """
+    if constraint.type == "LIMIT_ROTATION":
+        return ""
+    shares = constraint.type == "ARMATURE"
+    holders = [t for t in constraint.targets if t.weight > _NONE] if shares else [constraint]
+    own = graph.obj.original  # a target may be evaluated or not
+    known = [one for one in holders if one.target is not None and one.target.original == own]
+    known = [one for one in known if one.subtarget in graph.obj.data.bones]
+    return max(known, key=lambda one: one.weight if shares else 1.0).subtarget if known else None
 
 
-def _is_same(obj: Any, other: bpy.types.Object) -> bool:
-    """Return whether two objects, evaluated or not, are the same."""
-    return obj is not None and obj.original == other.original
+def _copy_transforms(on: _Link) -> Transform:
+    if on.constraint.owner_space == "LOCAL" and on.constraint.target_space == "LOCAL":
+        return compose(on.base, on.graph.compute_local(on.target))
+    return on.graph.compute_pose(on.target)
 
 
-def _copy_transforms(
-    graph: PoseGraph, name: str, base: Transform, pose: Transform, constraint: Any
-) -> Transform | None:
-    target = _find_target(graph, constraint)
-    if target is None:
-        return None
-    if constraint.owner_space == "LOCAL" and constraint.target_space == "LOCAL":
-        return compose(base, graph.compute_local(target))
-    return graph.compute_pose(target)
-
-
-def _copy_rotation(
-    graph: PoseGraph, name: str, base: Transform, pose: Transform, constraint: Any
-) -> Transform | None:
-    target = _find_target(graph, constraint)
-    if target is None:
-        return None
-    used = [constraint.use_x, constraint.use_y, constraint.use_z]
-    if constraint.owner_space != "LOCAL":
-        return (graph.compute_pose(target)[0], pose[1]) if all(used) else None
-    copied, own = graph.compute_local(target)[0], quat.inv_mul(base[0], pose[0])
-    if not all(used):
-        mode = _get_euler_mode(graph, name, constraint)
+def _copy_rotation(on: _Link) -> Transform | None:
+    used = on.used
+    if on.constraint.owner_space != "LOCAL":
+        return (on.graph.compute_pose(on.target)[0], on.pose[1]) if used.all() else None
+    copied, own = on.graph.compute_local(on.target)[0], quat.inv_mul(on.base[0], on.pose[0])
+    if not used.all():
+        mode = on.euler_mode
         copied, own = np.broadcast_arrays(copied, own)
         kept = _read_angles(own, mode)
         angles = _read_angles(copied, mode, kept)
-        copied = from_mode(np.where(np.array(used)[:, None], angles, kept), mode)
-    return quat.mul(base[0], copied), pose[1]
+        copied = from_mode(np.where(used[:, None], angles, kept), mode)
+    return quat.mul(on.base[0], copied), on.pose[1]
 
 
-def _limit_rotation(
-    graph: PoseGraph, name: str, base: Transform, pose: Transform, constraint: Any
-) -> Transform | None:
-    if constraint.owner_space != "LOCAL":
+def _limit_rotation(on: _Link) -> Transform | None:
+    if on.constraint.owner_space != "LOCAL":
         return None
-    mode = _get_euler_mode(graph, name, constraint)
-    angles = _read_angles(quat.inv_mul(base[0], pose[0]), mode)
+    angles = _read_angles(quat.inv_mul(on.base[0], on.pose[0]), on.euler_mode)
     for row, axis in enumerate("xyz"):
-        if getattr(constraint, f"use_limit_{axis}"):
-            low, high = getattr(constraint, f"min_{axis}"), getattr(constraint, f"max_{axis}")
-            angles[row] = np.clip(angles[row], low, high)
-    return quat.mul(base[0], from_mode(angles, mode)), pose[1]
+        if getattr(on.constraint, f"use_limit_{axis}"):
+            limits = (getattr(on.constraint, f"{end}_{axis}") for end in ("min", "max"))
+            angles[row] = np.clip(angles[row], *limits)
+    return quat.mul(on.base[0], from_mode(angles, on.euler_mode)), on.pose[1]
 
 
 def _read_angles(rotations: np.ndarray, mode: str, near: np.ndarray | None = None) -> np.ndarray:
@@ -276,65 +292,39 @@ def _read_angles(rotations: np.ndarray, mode: str, near: np.ndarray | None = Non
     return to_mode_near(rotations.T, mode, zero if near is None else near)
 
 
-def _get_euler_mode(graph: PoseGraph, name: str, constraint: Any) -> str:
-    order = getattr(constraint, "euler_order", "AUTO")
-    mode = graph.obj.pose.bones[name].rotation_mode if order == "AUTO" else order
-    return mode if len(mode) == 3 else "XYZ"
-
-
-def _copy_location(
-    graph: PoseGraph, name: str, base: Transform, pose: Transform, constraint: Any
-) -> Transform | None:
-    target = _find_target(graph, constraint)
-    if target is None or constraint.owner_space == "LOCAL":
+def _copy_location(on: _Link) -> Transform | None:
+    if on.constraint.owner_space == "LOCAL":
         return None
-    used = np.array([constraint.use_x, constraint.use_y, constraint.use_z])
-    point = graph.compute_point(target, constraint.head_tail)
-    return pose[0], np.where(used, point, pose[1])
+    point = on.graph.compute_point(on.target, on.constraint.head_tail)
+    return on.pose[0], np.where(on.used, point, on.pose[1])
 
 
-def _follow_armature(
-    graph: PoseGraph, name: str, base: Transform, pose: Transform, constraint: Any
-) -> Transform | None:
-    """Follow the heaviest of the bones that share a bone."""
-    known = [t for t in constraint.targets if _find_target(graph, t) and t.weight > _NONE]
-    if not known:
-        return None
-    target = max(known, key=lambda t: t.weight).subtarget
-    moved = compose(graph.compute_pose(target), invert(graph.get_rest(target)))
-    return compose(moved, pose)
+def _follow_armature(on: _Link) -> Transform:
+    moved = compose(on.graph.compute_pose(on.target), invert(on.graph.get_rest(on.target)))
+    return compose(moved, on.pose)
 
 
-def _follow_as_child(
-    graph: PoseGraph, name: str, base: Transform, pose: Transform, constraint: Any
-) -> Transform | None:
-    target = _find_target(graph, constraint)
-    if target is None:
-        return None
+def _follow_as_child(on: _Link) -> Transform:
     # the stored inverse leads from the world to the target
-    inverse = np.array(constraint.inverse_matrix, np.float64) @ compute_world_matrix(graph.obj)
+    stored = np.array(on.constraint.inverse_matrix, np.float64)
+    inverse = stored @ compute_world_matrix(on.graph.obj)
     turn = quat.from_matrix(inverse[:3, :3] / np.cbrt(np.linalg.det(inverse[:3, :3])))
-    return compose(compose(graph.compute_pose(target), (turn, inverse[:3, 3])), pose)
+    return compose(compose(on.graph.compute_pose(on.target), (turn, inverse[:3, 3])), on.pose)
 
 
-def _aim(
-    graph: PoseGraph, name: str, base: Transform, pose: Transform, constraint: Any
-) -> Transform | None:
+def _aim(on: _Link) -> Transform:
     """Swing a bone the shortest way to point at a target."""
-    target = _find_target(graph, constraint)
-    if target is None:
-        return None
-    axis = getattr(constraint, "track_axis", "TRACK_Y").removeprefix("TRACK_")
+    axis = getattr(on.constraint, "track_axis", "TRACK_Y").removeprefix("TRACK_")
     sign = -1.0 if axis.startswith("NEGATIVE") else 1.0
-    own = quat.mul_vec(pose[0], sign * np.array(_AXES[axis[-1]]))
-    way = graph.compute_point(target, constraint.head_tail) - pose[1]
-    if constraint.type == "STRETCH_TO" and constraint.rest_length > 0.0:
-        graph.stretch(name, np.linalg.norm(way, axis=-1) / constraint.rest_length)
+    own = quat.mul_vec(on.pose[0], sign * np.eye(3)["XYZ".index(axis[-1])])
+    way = on.graph.compute_point(on.target, on.constraint.head_tail) - on.pose[1]
+    if on.constraint.type == "STRETCH_TO" and on.constraint.rest_length > 0.0:
+        on.graph.stretch(on.name, np.linalg.norm(way, axis=-1) / on.constraint.rest_length)
     own, way = np.broadcast_arrays(own, quat.normalize_vectors(way))
-    return quat.mul(quat.between(own, way), pose[0]), pose[1]
+    return quat.mul(quat.between(own, way), on.pose[0]), on.pose[1]
 
 
-_Constraint = Callable[[PoseGraph, str, Transform, Transform, Any], Transform | None]
+_Constraint = Callable[[_Link], Transform | None]
 _CONSTRAINTS: Mapping[str, _Constraint] = MappingProxyType(
     {
         "COPY_TRANSFORMS": _copy_transforms,

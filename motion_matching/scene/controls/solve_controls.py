@@ -6,7 +6,7 @@ R_c`. What lies between two controls comes from `PoseGraph`; nothing is evaluate
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -17,16 +17,15 @@ from ...engine.maths.rotations import quat
 from ...engine.motion.clip import Clip
 from ...engine.motion.contacts import PRESETS, find_contacts
 from ...engine.progress import ShareSteps
-from ..blender.transforms.transforms import Transform, compose
-from .control_rig import ControlLimb, ControlRig
+from ..blender.transforms.transforms import Y_AXIS, Transform, compose, to_frames
+from .control_rig import ControlLimb, ControlRig, KeyedControls
+from .effects import solve_limb
 from .foot_roll import find_stances, split_foot
 from .pose_graph import PoseGraph
 
 _POLE = 0.7  # of a limb's length: how far before the knee a pole is put
-_STRAIGHT = (
-    0.01,
-    0.04,
-)  # bends, as parts of the length: below, the upper bone says where knees point
+# bends, as parts of the length: below, the upper bone says where knees point
+_STRAIGHT = (0.01, 0.04)
 
 
 @dataclass(frozen=True)
@@ -53,16 +52,12 @@ def find_planted(rig: ControlRig, clip: Clip, distance: float) -> dict[str, np.n
 
 def solve_controls_steps(
     graph: PoseGraph,
-    rig: ControlRig,
+    keyed: KeyedControls,
     poses: Mapping[str, Transform],
     planted: Mapping[str, np.ndarray],
-    by_fk: Collection[str],
-    by_ik: Collection[str],
 ) -> ShareSteps[dict[str, ControlMotion]]:
-    """Solve for the controls one by one, of deform poses (F, ...) by bone in the armature's space.
-
-    `by_fk` and `by_ik` are the names of the limbs whose FK and whose IK controls are wanted.
-    """
+    """Solve for controls one by one, of deform poses (F, ...) by bone in the armature's space."""
+    rig = keyed.rig
     for control, bone in rig.place.items():
         graph.give(control, *follow(graph, control, bone, poses))
     for control, bone in rig.follow.items():
@@ -70,16 +65,16 @@ def solve_controls_steps(
     for control, bone in rig.shift.items():
         graph.give(control, None, follow(graph, control, bone, poses)[1])
     for limb in rig.limbs:
-        if limb.name in by_fk:
+        if limb.name in keyed.by_fk:
             for control, bone in zip(limb.fk, limb.bones, strict=True):
                 graph.give(control, follow(graph, control, bone, poses)[0])
-        if limb.name in by_ik:
+        if limb.name in keyed.by_ik:
             give_ik(graph, limb, poses, planted)
         yield None
     moved = {*rig.place, *rig.shift, *(c for limb in rig.limbs for c in (limb.ik, limb.pole))}
     still = {*rig.shift, *(limb.pole for limb in rig.limbs)}
     result = {}
-    for control in list_keyed(rig, by_fk, by_ik):
+    for control in keyed.controls:
         rotation, location = graph.compute_channels(control)
         result[control] = ControlMotion(
             None if control in still else rotation, location if control in moved else None
@@ -88,17 +83,9 @@ def solve_controls_steps(
     return result
 
 
-def list_keyed(rig: ControlRig, by_fk: Collection[str], by_ik: Collection[str]) -> list[str]:
-    """Return the controls that are keyed for some limbs' FK and some limbs' IK."""
-    left = {c for limb in rig.limbs if limb.name not in by_fk for c in limb.fk}
-    left |= {c for limb in rig.limbs if limb.name not in by_ik for c in limb.ik_controls}
-    return [control for control in rig.controls if control not in left]
-
-
 def follow(graph: PoseGraph, control: str, bone: str, poses: Mapping[str, Transform]) -> Transform:
     """Return the poses (F, ...) of a control that is fixed to a deform bone."""
-    offset = graph.compute_offset(control, bone)
-    return compose(poses[bone], (offset[0][None], offset[1][None]))
+    return compose(poses[bone], to_frames(graph.compute_offset(control, bone)))
 
 
 def give_ik(
@@ -111,7 +98,10 @@ def give_ik(
         follow(graph, control, bone, poses)
         for control, bone in zip(limb.fk[:3], limb.bones[:3], strict=True)
     ]
-    graph.give(limb.pole, None, compute_pole(graph, limb, joints))
+    size, ahead = measure_limb(graph, limb)
+    hip, knee, ankle = (joint[1] for joint in joints)
+    pole = aim_pole(size, quat.mul_vec(joints[0][0], ahead), hip, knee, ankle)
+    graph.give(limb.pole, None, pole)
     end = limb.bones[2]
     if limb.roll and limb.target and limb.name in planted:
         target = follow(graph, limb.target, end, poses)
@@ -122,13 +112,6 @@ def give_ik(
         graph.give(limb.ik, *follow(graph, limb.ik, end, poses))
     if limb.toe and len(limb.bones) > 3:
         graph.give(limb.toe, follow(graph, limb.toe, limb.bones[3], poses)[0])
-
-
-def compute_pole(graph: PoseGraph, limb: ControlLimb, joints: list[Transform]) -> np.ndarray:
-    """Return where (F, 3) the pole has to be, from the poses of hip, knee and ankle."""
-    size, ahead = measure_limb(graph, limb)
-    hip, knee, ankle = (joint[1] for joint in joints)
-    return aim_pole(size, quat.mul_vec(joints[0][0], ahead), hip, knee, ankle)
 
 
 def measure_limb(graph: PoseGraph, limb: ControlLimb) -> tuple[float, np.ndarray]:
@@ -166,3 +149,49 @@ def _measure_bend(start: np.ndarray, middle: np.ndarray, end: np.ndarray) -> np.
     way = quat.normalize_vectors(end - start)
     along = middle - start
     return along - np.sum(along * way, axis=-1, keepdims=True) * way
+
+
+def snap_controls(
+    graph: PoseGraph,
+    keyed: KeyedControls,
+    poses: Mapping[str, Transform],
+    planted: Mapping[str, np.ndarray],
+) -> dict[str, Transform]:
+    """Return poses (F, ...) of the controls of the other kind, FK or IK, that match the shown pose.
+
+    A switch then keeps the pose, although keys were left out. `graph` has the channels of the
+    controls that limbs are switched to; `poses` of deform bones say how they turn about their axes.
+    """
+    solved = graph.copy()
+    snapped: list[str] = []
+    for limb in keyed.rig.limbs:
+        if not limb.has_ik:
+            continue
+        if limb.name in keyed.shown_by_ik:
+            shown = _read_ik_pose(graph, limb, poses)
+            for control, bone in zip(limb.fk, limb.bones, strict=True):
+                solved.give(control, follow(graph, control, bone, shown)[0])
+            snapped += limb.fk
+        else:
+            pairs = zip(limb.fk, limb.bones, strict=True)
+            shown = {bone: graph.compute_carried(bone, control) for control, bone in pairs}
+            give_ik(solved, limb, shown, planted)
+            snapped += limb.ik_controls
+    return {control: solved.compute_pose(control) for control in snapped}
+
+
+def _read_ik_pose(
+    graph: PoseGraph, limb: ControlLimb, poses: Mapping[str, Transform]
+) -> dict[str, Transform]:
+    """Return the poses of a limb's bones; upper ones are swung from the take's."""
+    joints = solve_limb(graph, limb)
+    result = {}
+    for bone, head, tail in zip(limb.bones[:2], joints, joints[1:], strict=False):
+        taken = poses[bone][0]
+        swing = quat.between(quat.mul_vec(taken, Y_AXIS), quat.normalize_vectors(tail - head))
+        result[bone] = quat.mul(swing, taken), head
+    result[limb.bones[2]] = graph.compute_carried(limb.bones[2], limb.end)
+    if len(limb.bones) > 3:
+        bone = limb.bones[3]
+        result[bone] = graph.compute_carried(bone, limb.toe) if limb.toe else poses[bone]
+    return result

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -16,10 +17,13 @@ from ...engine.maths.along_time import find_runs
 from ...engine.maths.easing import smoothstep
 from ...engine.maths.rotations import quat
 from ...engine.progress import ShareSteps
-from ..blender.animation.smooth_keys import evaluate_smooth_keys
+from ..blender.animation.curves import evaluate_smooth_keys
+from ..blender.animation.keys import find_peaks
 from ..blender.transforms.rotation_modes import from_mode, to_mode
 from ..blender.transforms.transforms import Transform
-from .effects import Effect, compute_places_steps
+from .control_rig import KeyedControls
+from .effects import compute_places_steps, list_effects
+from .foot_roll import keep_longest_run
 from .pose_graph import PoseGraph
 
 _FIRST = 0.6  # of the limits: what each track alone may cost at first
@@ -62,25 +66,27 @@ class ControlTrack:
         self.mask[[0, -1]] = True
         for start, stop in find_runs(self.stances).tolist():
             self.mask[[start, stop - 1]] = True
-        while len(worst := _find_worst(self._measure_off(), self.mask)):
+        while len(worst := self._find_worst()):
             self.mask[worst] = True
             yield None
 
-    def _measure_off(self) -> np.ndarray:
-        """Return by what part of the limits the curves are off, (F,); 0 where no key may be."""
+    def _find_worst(self) -> np.ndarray:
+        """Return the worst frame of each stretch between keys, where it is off by too much."""
         free = ~(self.stances & self.holds) & ~self.mask
-        return np.where(free, self._measure(self.values) / self.limit, 0.0)
+        keys = np.flatnonzero(self.mask)
+        off = np.where(free, self.measure(self.values) / self.limit, 0.0)
+        worst = np.maximum.reduceat(off, keys[:-1])
+        stretch = np.minimum(np.cumsum(self.mask) - 1, len(worst) - 1)
+        hits = np.flatnonzero((off > 1.0) & (off == worst[stretch]))
+        return hits[np.unique(stretch[hits], return_index=True)[1]]
 
     def interpolate(self) -> np.ndarray:
         """Return the curves (C, F) that the keys left make."""
         keys, count = np.flatnonzero(self.mask), self.values.shape[1]
         return evaluate_smooth_keys(keys, self.values[:, keys], self.slopes[:, keys], count)
 
-    def measure_errors(self) -> np.ndarray:
-        """Return how far the curves are off, (F,) in radians or units."""
-        return self._measure(self.exact)
-
-    def _measure(self, wanted: np.ndarray) -> np.ndarray:
+    def measure(self, wanted: np.ndarray) -> np.ndarray:
+        """Return how far the curves are off wanted ones (C, F), in radians or units (F,)."""
         values = self.interpolate()
         if not self.mode:
             return np.linalg.norm(values - wanted, axis=0)
@@ -97,26 +103,8 @@ class ControlTrack:
         frames = frames[led[frames] > _LED * errors[frames]]
         for start, stop in find_runs(held).tolist():
             if np.any((frames >= start - _NEAR) & (frames < stop + _NEAR)):
-                self.stances[start:stop] = _shorten_stance(led[start:stop])
-
-
-def _shorten_stance(errors: np.ndarray) -> np.ndarray:
-    """Return where a stance (N,) still holds if it may be less far off than its worst frame."""
-    result = np.zeros(len(errors), bool)
-    runs = find_runs(errors < _SHORTER * errors.max())
-    if len(runs):
-        start, stop = runs[np.argmax(runs[:, 1] - runs[:, 0])]
-        result[start:stop] = stop - start > 1
-    return result
-
-
-def _find_worst(off: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """Return the worst frame of each stretch between keys where `off` (F,) is above 1."""
-    keys = np.flatnonzero(mask)
-    worst = np.maximum.reduceat(off, keys[:-1])
-    stretch = np.minimum(np.cumsum(mask) - 1, len(worst) - 1)
-    hits = np.flatnonzero((off > 1.0) & (off == worst[stretch]))
-    return hits[np.unique(stretch[hits], return_index=True)[1]]
+                near = led[start:stop] < _SHORTER * led[start:stop].max()
+                self.stances[start:stop] = keep_longest_run(near)
 
 
 def hold_stances(values: np.ndarray, stances: np.ndarray) -> np.ndarray:
@@ -138,10 +126,9 @@ def hold_stances(values: np.ndarray, stances: np.ndarray) -> np.ndarray:
 class Thinning:
     """Tracks of controls that are thinned until no effect is off by more than the limits.
 
-    `wanted` are the poses of controls (F, ...) in the armature's space. Controls that are `matched`
-    belong to limbs that are switched to the other kind: they come last, and `snap` gives their
-    poses then. `causes` are the controls that decide each effect, and `above` those that decide
-    where each control starts from. Distances are in units of the armature, angles in radians.
+    `wanted` are the poses of controls (F, ...) in the armature's space. Controls of limbs that are
+    switched to the other kind come last, and `snap` gives their poses then. Distances are in units
+    of the armature, angles in radians.
     """
 
     def __init__(
@@ -149,20 +136,20 @@ class Thinning:
         graph: PoseGraph,
         tracks: Sequence[ControlTrack],
         wanted: Mapping[str, Transform],
-        effects: list[Effect],
-        causes: Sequence[frozenset[str]],
-        above: Mapping[str, frozenset[str]],
-        matched: frozenset[str],
+        keyed: KeyedControls,
         snap: Callable[[], Mapping[str, Transform]],
     ) -> None:
-        self.graph, self.effects, self.wanted = graph, effects, dict(wanted)
+        self.graph, self.keyed, self.wanted, self.snap = graph, keyed, dict(wanted), snap
         self.done = 0.0  # the part that is done
-        self.matched, self.snap = matched, snap
+        self.effects = list_effects(graph, keyed)
         self.by_control: dict[str, list[ControlTrack]] = {}
         for track in tracks:
             self.by_control.setdefault(track.control, []).append(track)
-        self.causes = [controls & matched or controls for controls in causes]
-        self.above = above
+        first = graph.copy_first()
+        causes = [first.find_used(effect.compute) for effect in list_effects(first, keyed)]
+        # the controls that decide each effect, and those that decide where each control starts from
+        self.causes = [controls & keyed.matched or controls for controls in causes]
+        self.above = {c: first.find_used(partial(first.compute_base, c)) for c in wanted}
 
     def run_steps(self, distance: float, angle: float, unit: float) -> ShareSteps[None]:
         """Choose the keys of all tracks; a unit of the armature is `unit` metres."""
@@ -174,9 +161,9 @@ class Thinning:
             # nothing adds to what the end of a chain is off
             turn = min(angle, distance / max(reach, least)) * (1.0 if reach else _EASE_OF_ENDS)
             track.limit[:] = _FIRST * track.ease * (turn if track.mode else distance)
-        rows = np.array([bool(controls & self.matched) for controls in self.causes])
-        shown = [c for c in self.by_control if c not in self.matched]
-        snapped = [c for c in self.by_control if c in self.matched]
+        rows = np.array([bool(controls & self.keyed.matched) for controls in self.causes])
+        shown = [c for c in self.by_control if c not in self.keyed.matched]
+        snapped = [c for c in self.by_control if c in self.keyed.matched]
         share = len(shown) / len(self.by_control)
         yield from self._refine_steps(shown, ~rows, (distance, angle), (0.0, share))
         if not snapped or not rows.any():
@@ -219,7 +206,9 @@ class Thinning:
             before = masks
             off = yield from self._measure_effects_steps(rows, *limits)
             share = _TIGHTER ** (1.0 + turn)
-            changed = yield from self._blame_steps(_find_peaks(off), firsts, share)
+            frames, effects = find_peaks(off.T, 1.0)
+            peaks = [frames[effects == effect] for effect in range(len(off))]
+            changed = yield from self._blame_steps(peaks, firsts, share)
             if not changed:
                 return
 
@@ -235,8 +224,7 @@ class Thinning:
     def _fit_steps(self, control: str) -> ShareSteps[None]:
         """Give a control keys that make up for what the controls above it are off."""
         base, (rotation, position) = self.graph.compute_base(control), self.wanted[control]
-        own: Transform = self.graph.get_basis(control)
-        turn, shift = own
+        turn, shift = self.graph.basis[control]
         for track in self.by_control[control]:
             if track.mode:
                 needed = quat.unroll(quat.inv_mul(base[0], rotation))
@@ -267,7 +255,7 @@ class Thinning:
         known = [t for ts in self.by_control.values() for t in ts if id(t) in firsts]
         errors = {}
         for track in known:
-            errors[id(track)] = track.measure_errors()
+            errors[id(track)] = track.measure(track.exact)
             yield None
         changed: set[str] = set()
         for controls, frames in zip(self.causes, peaks, strict=True):
@@ -281,10 +269,3 @@ class Thinning:
                     track.tighten(frames[chosen], errors[id(track)], share)
                     changed.add(track.control)
         return changed
-
-
-def _find_peaks(off: np.ndarray) -> list[np.ndarray]:
-    """Return the frames of each row's local maxima above 1."""
-    around = np.pad(off, ((0, 0), (1, 1)))
-    peak = (off > 1.0) & (off >= around[:, :-2]) & (off >= around[:, 2:])
-    return [np.flatnonzero(row) for row in peak]

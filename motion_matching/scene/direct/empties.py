@@ -31,7 +31,7 @@ def ensure_collection(known: bpy.types.Collection | None, name: str) -> bpy.type
 
 
 def add_arrow(
-    collection: bpy.types.Collection, name: str, placement: Placement, height: float = 0.0
+    collection: bpy.types.Collection, name: str, placement: Placement, height: float
 ) -> bpy.types.Object:
     """Add an empty whose arrow lies on the ground at a placement, and points where it faces.
 

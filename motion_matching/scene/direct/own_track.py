@@ -9,7 +9,7 @@ from typing import Any
 
 import bpy
 
-from ..blender.animation.actions import HAS_SLOTS, find_slot, get_untweaked_data
+from ..blender.animation.actions import HAS_SLOTS, add_strip, find_slot, get_untweaked_data
 from .stored_shots import is_directed
 
 TRACK = "Directed"
@@ -52,9 +52,7 @@ def _replace_strip(track: Any, action: bpy.types.Action, start: int, slot: Any) 
     before = {name: getattr(track.strips[0], name) for name in _KEPT}
     for strip in list(track.strips):
         track.strips.remove(strip)
-    strip = track.strips.new(action.name, start, action)
-    if HAS_SLOTS:
-        strip.action_slot = slot
+    strip = add_strip(track, action, slot, start)
     for name, value in before.items():
         setattr(strip, name, value)
 

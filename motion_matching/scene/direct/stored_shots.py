@@ -125,25 +125,19 @@ def read_seed(action: bpy.types.Action) -> int | None:
 def find_frame(action: bpy.types.Action) -> int | None:
     """Return the first frame of a directed take; None if it was edited."""
     try:
-        number = expect_number(_read_entry(action, "frame"), "a frame", -MAX_FRAME, MAX_FRAME)
+        return round(expect_number(_read_entry(action, "frame"), "", -MAX_FRAME, MAX_FRAME))
     except EntryError:
         return None
-    return round(number)
 
 
 def read_shot(action: bpy.types.Action) -> tuple[Shot, int]:
     """Return the shot of a directed take, and its first frame. MotionMatchingError if damaged."""
     text, frame = find_text(action), find_frame(action)
-    if text is None:
-        raise MotionMatchingError(
-            f"The take '{action.name}' has lost its shot, because its text was deleted; set marks, "
-            "and solve them."
-        )
-    content = text.as_string()
+    content = text.as_string() if text else ""
     if frame is None or not content:
-        edited = "text" if frame is not None else f"property '{SHOT}'"
+        edited = f"property '{SHOT}' was edited" if frame is None else "text was edited"
         raise MotionMatchingError(
-            f"The take '{action.name}' has lost its shot, because its {edited} was edited; set "
-            "marks, and solve them."
+            f"The take '{action.name}' has lost its shot, because its "
+            f"{edited if text else 'text was deleted'}; set marks, and solve them."
         )
     return shot_file.from_json(content, f"of the take '{action.name}'"), frame

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
@@ -26,7 +26,7 @@ from ...engine.files.own_files import DATABASE, NOTE
 from ...engine.maths.rotations import quat
 from ...engine.names import get_child
 from ..blender.animation import actions
-from ..blender.animation.curves import LINEAR
+from ..blender.animation.curves import LINEAR, read_keys
 from ..blender.evaluation.object_motion import find_steady_axes
 from ..rig.armature import read_rest_bytes
 
@@ -89,7 +89,14 @@ class Library:
         except DatabaseError as error:
             if not isinstance(error.__cause__, FileNotFoundError):
                 raise
-            self._save_again(key, built, motion)
+            try:
+                self.folder.mkdir(parents=True, exist_ok=True)
+                self._save(key, built, motion)
+            except (OSError, DatabaseError) as cause:
+                raise DatabaseError(
+                    f"The folder {self.folder} was cleared or deleted while a database was stored "
+                    "there, perhaps by another Blender; build again."
+                ) from cause
         self.make_room(key)
         return self.load(key) if self.has(key) else built
 
@@ -98,17 +105,6 @@ class Library:
         database.database.save(built, self.get_path(key), key)
         if motion:
             self._replace_base(motion, key)
-
-    def _save_again(self, key: str, built: Database, motion: str) -> None:
-        """Save a database whose folder, or unfinished file, is gone."""
-        try:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            self._save(key, built, motion)
-        except (OSError, DatabaseError) as cause:
-            raise DatabaseError(
-                f"The folder {self.folder} was cleared or deleted while a database was stored "
-                "there, perhaps by another Blender; build again."
-            ) from cause
 
     def _replace_base(self, motion: str, key: str) -> None:
         """Note which database holds a motion; that before it is not needed any more."""
@@ -161,41 +157,32 @@ class Library:
         self._loaded.clear()
         self._tagged.clear()
         stored = self._list_files()
-        removed = [(file.size, own_files.remove(file.path)) for file in stored]
+        removed = [(state.st_size, own_files.remove(path)) for path, state in stored]
         freed = [size for size, is_gone in removed if is_gone]
         return sum(freed) + own_files.sweep(self.folder), len(removed) - len(freed)
 
     def make_room(self, newest: str) -> None:
         """Delete what was used longest ago, except one key, until the rest is within the limit."""
         own_files.sweep(self.folder)
-        stored = sorted(self._list_files(), key=lambda file: file.used)
-        total = sum(file.size for file in stored)
-        for path, size, _ in stored:
+        stored = sorted(self._list_files(), key=lambda file: file[1].st_mtime)
+        total = sum(state.st_size for _, state in stored)
+        for path, state in stored:
             if total <= self.limit:
                 break
             if path.suffix == ".npz" and path.stem != newest:
                 self._loaded.pop(path.stem, None)
-                total -= size if own_files.remove(path) else 0
-        for path, _, _ in stored:
+                total -= state.st_size if own_files.remove(path) else 0
+        for path, _ in stored:
             if path.suffix == ".base" and not self.find_base(path.stem):
                 own_files.remove(path)
 
-    def _list_files(self) -> list[_StoredFile]:
+    def _list_files(self) -> list[tuple[Path, os.stat_result]]:
         """Return all files of the library, except unfinished ones."""
         found = []
         for path in own_files.list_stored(self.folder):
             with suppress(OSError):
-                state = path.stat()
-                found.append(_StoredFile(path, state.st_size, state.st_mtime))
+                found.append((path, path.stat()))
         return found
-
-
-class _StoredFile(NamedTuple):
-    """A file of a library, its bytes, and when it was last used."""
-
-    path: Path
-    size: int
-    used: float
 
 
 def get_folder() -> Path:
@@ -356,7 +343,8 @@ def _digest_action_steps(
         for digest in digests:
             digest.update(part)
 
-    update(_encode_range(action))
+    manual = [action.frame_start, action.frame_end, action.use_cyclic]
+    update(_encode_json(manual if action.use_frame_range else None))
     for curve in actions.iterate_curves(action, obj):
         if curve is None:
             yield
@@ -370,11 +358,6 @@ def _encode_json(data: Any) -> bytes:
     return json.dumps(data, sort_keys=True, default=str).encode()
 
 
-def _encode_range(action: bpy.types.Action) -> bytes:
-    manual = [action.frame_start, action.frame_end, action.use_cyclic]
-    return _encode_json(manual if action.use_frame_range else None)
-
-
 def _encode_curve(curve: bpy.types.FCurve) -> Iterator[bytes]:
     """Yield what a curve does: its modifiers and all its keys."""
     points = curve.keyframe_points
@@ -386,9 +369,7 @@ def _encode_curve(curve: bpy.types.FCurve) -> Iterator[bytes]:
     yield interpolations.tobytes()
     linear = bool(np.all(interpolations == LINEAR))
     for name in ("co",) if linear else ("co", "handle_left", "handle_right"):
-        numbers = np.empty(2 * len(points), dtype=np.float32)
-        points.foreach_get(name, numbers)
-        yield numbers.tobytes()
+        yield read_keys(curve, name).tobytes()
 
 
 def _encode_rig(obj: bpy.types.Object, keyed: Set[str]) -> Iterator[bytes]:

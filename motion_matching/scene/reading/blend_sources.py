@@ -51,8 +51,7 @@ def read_blend_sources(
                 names = (source.action,) if source.action else tuple(chosen)
                 found = find_chosen_actions(file, obj, names)
                 samples = sample(obj, found, bones=bones)
-                pairs = zip(found, samples, strict=True)
-                replacements[index] = [_fill_source(source, *pair) for pair in pairs]
+                replacements[index] = list(map(partial(_fill_source, source), found, samples))
                 notes.append(_summarize(file, obj.name, samples))
             else:
                 choose = partial(choose_if_several, file, source.character or "")
@@ -64,7 +63,6 @@ def read_blend_sources(
 
 
 def _fill_source(source: Source, action: bpy.types.Action, sampled: SampledClip) -> Source:
-    """Return a source with an action's clip and tags."""
     tags = source.tags + read_clip_tags(action, sampled.first)
     return replace(source, clip=sampled.clip, loop=source.loop or sampled.cyclic, tags=tags)
 

@@ -55,7 +55,11 @@ def _add_skins_to_file(path: Path) -> bytes | None:
         return None
     _make_paths_absolute(data, path.absolute().parent)
     text = json.dumps(data).encode()
-    return text if rest is None else _join_glb(text, rest)
+    if rest is None:
+        return text
+    text += b" " * (-len(text) % 4)  # chunks are aligned
+    length = 20 + len(text) + len(rest)
+    return _MAGIC + struct.pack("<III4s", _VERSION, length, len(text), _JSON) + text + rest
 
 
 def find_rate(path: Path) -> int | None:
@@ -67,8 +71,9 @@ def find_rate(path: Path) -> int | None:
             for animation in data.get("animations", ())
             for sampler in animation["samplers"]
         }
-        keys = [data["accessors"][number] for number in inputs]
-        rate = max((_measure_rate(one) for one in keys if one["count"] > 1), default=0.0)
+        keys = [one for one in map(data["accessors"].__getitem__, inputs) if one["count"] > 1]
+        rates = ((one["count"] - 1) / (one["max"][0] - one["min"][0]) for one in keys)
+        rate = float(max(rates, default=0.0))
     except _UNREADABLE:
         return None
     whole = round(rate)
@@ -76,29 +81,15 @@ def find_rate(path: Path) -> int | None:
     return whole if is_rate else None
 
 
-def _measure_rate(times: dict[str, Any]) -> float:
-    return float((times["count"] - 1) / (times["max"][0] - times["min"][0]))
-
-
 def _read(path: Path) -> tuple[dict[str, Any], bytes | None]:
     """Return the JSON data of a glTF file, and the chunks that follow it if it is binary."""
-    content = path.read_bytes()
-    text, rest = _split_glb(content) if content.startswith(_MAGIC) else (content, None)
+    text, rest = path.read_bytes(), None
+    if text.startswith(_MAGIC):
+        length, kind = struct.unpack_from("<I4s", text, 12)
+        if kind != _JSON:
+            raise ValueError("the first chunk is not JSON")
+        text, rest = text[20 : 20 + length], text[20 + length :]
     return json_files.parse(text, "JSON of the file"), rest
-
-
-def _split_glb(content: bytes) -> tuple[bytes, bytes]:
-    """Return the JSON of a binary file, and the chunks that follow it."""
-    length, kind = struct.unpack_from("<I4s", content, 12)
-    if kind != _JSON:
-        raise ValueError("the first chunk is not JSON")
-    return content[20 : 20 + length], content[20 + length :]
-
-
-def _join_glb(text: bytes, rest: bytes) -> bytes:
-    text += b" " * (-len(text) % 4)  # chunks are aligned
-    length = 20 + len(text) + len(rest)
-    return _MAGIC + struct.pack("<III4s", _VERSION, length, len(text), _JSON) + text + rest
 
 
 def _make_paths_absolute(data: dict[str, Any], folder: Path) -> None:
@@ -117,7 +108,10 @@ def add_skins(data: dict[str, Any]) -> bool:
     """
     if data.get("skins") or not data.get("animations"):
         return False
-    tree = _Tree(data["nodes"], _find_moved_nodes(data))
+    channels = (one for animation in data["animations"] for one in animation["channels"])
+    targets = (one["target"] for one in channels)
+    moved = {one["node"] for one in targets if "node" in one and one["path"] in _MOVING}
+    tree = _Tree(data["nodes"], moved)
     tops = [top for root in tree.roots for top in tree.find_tops(root)]
     _name_bones(data)
     for top in tops:
@@ -131,13 +125,6 @@ def add_skins(data: dict[str, Any]) -> bool:
         data["nodes"].append({"name": name, "children": [top]})
         data.setdefault("skins", []).append({"name": name, "joints": joints})
     return bool(tops)
-
-
-def _find_moved_nodes(data: dict[str, Any]) -> set[int]:
-    targets = (
-        channel["target"] for animation in data["animations"] for channel in animation["channels"]
-    )
-    return {one["node"] for one in targets if "node" in one and one["path"] in _MOVING}
 
 
 def _name_bones(data: dict[str, Any]) -> None:
@@ -182,7 +169,7 @@ class _Tree:
 
         A still node above them, such as that of a scene, is no part of them.
         """
-        branches = [one for one in self.children[node] if self.measure_depth(one) >= LIMB]
+        branches = [one for one in self.children[node] if self._measure_depth(one) >= LIMB]
         is_above = node not in self.moved and bool(branches)
         if is_above and all(is_body(self.get_parents(branch)) for branch in branches):
             return [top for branch in branches for top in self.find_tops(branch)]
@@ -190,7 +177,7 @@ class _Tree:
         is_moving = not self.moved.isdisjoint(below)
         return [node] if is_moving and is_body(self.get_parents(node)) else []
 
-    def measure_depth(self, node: int) -> int:
+    def _measure_depth(self, node: int) -> int:
         """Return the number of nodes in the longest chain down from one, itself included."""
         depth, level = 0, [node]
         while level:

@@ -78,7 +78,7 @@ def remove_path(path: bpy.types.Object, is_own: bool) -> bool:
     if path.type != "EMPTY" or not is_own or removal.is_needed(path):
         return False
     made = id_properties.read(path, _MADE)
-    played = path.animation_data.action if path.animation_data else None
+    played = actions.get_assigned(path)
     bpy.data.objects.remove(path)
     if isinstance(made, bpy.types.Action) and not removal.is_needed(made):
         if played == made:
@@ -118,7 +118,6 @@ def compute_fingerprint(path: bpy.types.Object, obj: bpy.types.Object) -> str:
 
 
 def _compute_own_matrices(path: bpy.types.Object, first: int, last: int) -> np.ndarray:
-    """Return matrices (F, 4, 4) of an empty's own channels."""
     channels = curve_poses.Channels(actions.get_assigned_curves(path), range(first, last + 1))
     return curve_poses.compute_object_matrices(path, channels)
 

@@ -22,6 +22,7 @@ from .sampling import sample
 
 ENDINGS = IMPORTED
 Moved = dict[bpy.types.Object, list[bpy.types.Action]]  # armatures, each with the actions it has
+Choose = Callable[[Moved], bpy.types.Object]
 Result = TypeVar("Result")
 _NUMBER = re.compile(r"\.\d{3}$")  # that Blender adds to names that are taken
 _RATE = ("fps", "fps_base")
@@ -59,7 +60,7 @@ def choose_if_several(path: Path, name: str, moved: Moved) -> bpy.types.Object:
 
 
 def import_character(
-    path: Path, choose: Callable[[Moved], bpy.types.Object] = choose_most_moved
+    path: Path, choose: Choose = choose_most_moved
 ) -> tuple[bpy.types.Object, list[bpy.types.Action]]:
     """Import a file with Blender's importer; return one of its armatures and its actions.
 
@@ -91,9 +92,7 @@ def import_character(
     return obj, moved[obj]
 
 
-def import_clips(
-    path: Path, choose: Callable[[Moved], bpy.types.Object] = choose_most_moved
-) -> list[Clip]:
+def import_clips(path: Path, choose: Choose = choose_most_moved) -> list[Clip]:
     """Read the motion in a file as `import_character` does, and leave the scene as it was."""
 
     def read(obj: bpy.types.Object, found: list[bpy.types.Action]) -> list[Clip]:
@@ -107,7 +106,7 @@ def import_clips(
 def read_imported(
     path: Path,
     read: Callable[[bpy.types.Object, list[bpy.types.Action]], Result],
-    choose: Callable[[Moved], bpy.types.Object] = choose_most_moved,
+    choose: Choose = choose_most_moved,
 ) -> Result:
     """Read a file as `import_character` imports it, and leave the scene as it was."""
     before, restore = collect_uids(), save_scene_settings()

@@ -91,9 +91,8 @@ def read_in_scene(
 def read_file(path: Path, legs: Sequence[str], fps: float) -> list[ContactRange]:
     """Read the only marked action in a Blender file, for a take at `fps` from its first key on."""
     open_blend(path)
-    marked = [
-        a for a in bpy.data.actions if any(_parse_contact(m.name, legs) for m in a.pose_markers)
-    ]
+    every = {action: [m.name for m in action.pose_markers] for action in bpy.data.actions}
+    marked = [a for a, names in every.items() if any(_parse_contact(n, legs) for n in names)]
     marked = [action for action in marked if not action.library] or marked
     if len(marked) != 1:
         names = format_names(marked) or "none"
@@ -174,11 +173,10 @@ def read_tags(action: bpy.types.Action) -> list[MarkedRange]:
 
 def read_clip_tags(action: bpy.types.Action, first: int) -> tuple[TagRange, ...]:
     """Return an action's tags in frames of its clip, which starts at its frame `first`."""
-    ranges = [r for r in read_tags(action) if first <= r.end >= r.start]
-    biases = [r.bias if r.name == PREFER else None for r in ranges]
     return tuple(
-        TagRange(r.name, max(r.start - first, 0), r.end + 1 - first, bias)
-        for r, bias in zip(ranges, biases, strict=True)
+        TagRange(name, max(start - first, 0), end + 1 - first, bias if name == PREFER else None)
+        for name, start, end, bias in read_tags(action)
+        if first <= end >= start
     )
 
 

@@ -24,8 +24,9 @@ from ..blender.transforms.transforms import (
     compute_local_poses,
     decompose_similarity,
     invert,
+    to_frames,
 )
-from ..rig.plan import build_plan
+from ..rig.plan import build_plan, make_rest_clip
 from ..rig.root_target import RootTarget
 
 # metres, radians, and metres per second by which a carrier may differ from the body that it carries
@@ -66,10 +67,8 @@ class PoseReader:
         root_bone: str = "",
     ) -> None:
         skeleton = database.skeleton
-        rest = Clip(
-            "rest", skeleton, skeleton.rest_positions[None], skeleton.rest_rotations[None], 1.0
-        )
-        plan = build_plan(obj, rest, root, root_bone, database.role_names["hips"])
+        hips = database.role_names["hips"]
+        plan = build_plan(obj, make_rest_clip(skeleton), root, root_bone, hips)
         self._plan, self._database = plan, database
         self._names = plan.clip.skeleton.names
         self._after = dict(zip(self._names, plan.fit().after, strict=True))
@@ -95,12 +94,12 @@ class PoseReader:
         self, rotations: np.ndarray, positions: np.ndarray, worlds: np.ndarray, label: str
     ) -> np.ndarray:
         """Return poses of rotations (F, B, 4) and heads (F, B, 3) in an armature with a label."""
-        turns, shifts, scales = (part[:, None] for part in decompose_similarity(worlds, label))
+        stand = decompose_similarity(worlds, label)
+        turns, shifts, scales = (part[:, None] for part in stand)
         heads = quat.mul_vec(turns, scales[..., None] * positions.astype(np.float64)) + shifts
         turned = quat.mul(turns, rotations.astype(np.float64))
         moved = {name: (turned[:, i], heads[:, i]) for i, name in enumerate(self._names)}
-        world = decompose_similarity(worlds, label)[:2]
-        return self._build_poses(moved, (world[0], world[1]), len(worlds))
+        return self._build_poses(moved, stand[:2], len(worlds))
 
     def read_start(
         self,
@@ -155,7 +154,7 @@ class PoseReader:
             return "placed", poses
         body = self._find_body_track(poses)
         if target is not RootTarget.HIPS or self._plays_root:
-            own = np.stack([_to_ground_pose(pose) for pose in poses])
+            own = np.stack(_to_ground((poses[:, 3:, 0], poses[:, :3, 0])), axis=-1)
             away = own - body
             fast = np.linalg.norm(np.diff(away[:, :2], axis=0), axis=-1) * self._database.fps
             turned = np.abs(wrap(away[:, 2])).max()
@@ -225,9 +224,10 @@ class PoseReader:
         plan = self._plan
         x, y, yaw = (np.full(count, value) for value in (0.0, 0.0, 0.0))
         if plan.root is RootTarget.OBJECT:
-            x, y, yaw = _to_ground(compose(world, _one(invert(plan.object_rest))))
+            x, y, yaw = _to_ground(compose(world, to_frames(invert(plan.object_rest))))
         elif plan.root is RootTarget.BONE and plan.root_bone and plan.root_rest:
-            x, y, yaw = _to_ground(compose(moved[plan.root_bone], _one(invert(plan.root_rest))))
+            rest = to_frames(invert(plan.root_rest))
+            x, y, yaw = _to_ground(compose(moved[plan.root_bone], rest))
         elif plan.root is RootTarget.IN_PLACE:
             x, y, yaw = (np.full(count, value) for value in self._stand)
         return quat.from_yaw(yaw), np.stack([x, y, np.zeros(count)], axis=-1)
@@ -269,21 +269,11 @@ def read_path_start(
     return build_start_state((SIMULATION_BONE_NAME,), poses, fps)
 
 
-def _one(transform: Transform) -> Transform:
-    """Return one transform as an array of one."""
-    return transform[0][None], transform[1][None]
-
-
 def _to_ground(transform: Transform) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return x, y and yaw of rotations (…, 4) and positions (…, 3)."""
     turns, positions = transform
     yaw = 2.0 * np.arctan2(turns[..., 3], turns[..., 0])
     return positions[..., 0], positions[..., 1], yaw
-
-
-def _to_ground_pose(pose: np.ndarray) -> np.ndarray:
-    x, y, yaw = _to_ground((pose[3:, 0], pose[:3, 0]))
-    return np.array([x, y, yaw])
 
 
 def _reroot(poses: np.ndarray, track: np.ndarray, parents: np.ndarray) -> np.ndarray:

@@ -12,7 +12,6 @@ import bpy
 import numpy as np
 
 from ...engine.body import rig
-from ...engine.maths.rotations import quat
 from ...engine.motion.clip import Clip
 from ...engine.motion.simulation_bone import (
     GroundTrack,
@@ -25,6 +24,7 @@ from ...engine.skeleton.skeleton import Skeleton
 from ..blender.animation import actions
 from ..blender.animation.curve_poses import compute_static_matrix
 from ..blender.transforms.transforms import decompose_similarity
+from ..rig.root_target import move_clip
 
 
 @dataclass(frozen=True)
@@ -102,8 +102,4 @@ def _transform_clip(clip: Clip, by: np.ndarray) -> Clip:
     if np.allclose(by, np.eye(4), atol=1e-7):
         return clip
     turn, shift, scale = decompose_similarity(by, clip.name)
-    roots = clip.skeleton.parents < 0
-    positions, rotations = clip.positions * np.float32(scale), clip.rotations.copy()
-    positions[:, roots] = quat.mul_vec(turn, positions[:, roots].astype(np.float64)) + shift
-    rotations[:, roots] = quat.mul(turn, rotations[:, roots].astype(np.float64))
-    return replace(clip, positions=positions, rotations=rotations)
+    return move_clip(replace(clip, positions=clip.positions * np.float32(scale)), (turn, shift))

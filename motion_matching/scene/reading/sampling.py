@@ -17,11 +17,11 @@ import numpy as np
 
 from ...engine.errors import MotionDataError, RigChangedError
 from ...engine.maths.rotations import quat
-from ...engine.motion.clip import Clip
+from ...engine.motion.clip import Clip, join_clips
 from ...engine.skeleton.skeleton import Skeleton
 from ..blender.animation import actions, curve_poses
 from ..blender.evaluation.evaluation import EvaluationCopy, EvaluationCopyGone
-from ..blender.handle import Handle, find_read_armature
+from ..blender.handle import Handle, find_read_action, find_read_armature
 from ..blender.transforms.transforms import decompose_similarity
 from ..rig.armature import read_rest_bytes, read_skeleton
 from ..rig.fitting import read_stored_rest
@@ -58,7 +58,7 @@ def sample(
     was. Raises RigError if the object cannot be sampled, MotionDataError if an action does not move
     its bones.
     """
-    target = _Target.from_object(obj, bones)
+    target = SampledArmature.from_object(obj, bones)
     jobs = [_make_job(obj, target, action, frames, evaluate) for action in chosen]
     clips = {job: target.read(job) for job in jobs if not job.obstacle}
     if len(clips) < len(jobs):
@@ -89,7 +89,7 @@ def sample_steps(
     Returns the rest, which needs no Blender and may run in a thread. Raises what `sample` does, and
     MotionDataError or RigChangedError if the action or the armature changes meanwhile.
     """
-    target = _Target.from_object(obj, bones)
+    target = SampledArmature.from_object(obj, bones)
     job = _make_job(obj, target, action, frames, False)
     guard = _ArmatureGuard(obj, job.channels.paths)
     plays = job.obstacle and job.key_count <= _MAX_KEYS
@@ -108,15 +108,14 @@ def sample_steps(
             pieces = yield from _evaluate_steps(guard, target, job, source)
 
     def join() -> SampledClip:
-        positions = np.concatenate([clip.positions for clip in pieces])
-        rotations = quat.unroll(np.concatenate([clip.rotations for clip in pieces]))
-        return job.to_sampled(replace(pieces[0], positions=positions, rotations=rotations))
+        clip = join_clips(pieces)
+        return job.to_sampled(replace(clip, rotations=quat.unroll(clip.rotations)))
 
     return join
 
 
 def _evaluate_steps(
-    guard: _ArmatureGuard, target: _Target, job: _Job, source: Handle | None
+    guard: _ArmatureGuard, target: SampledArmature, job: _Job, source: Handle | None
 ) -> Generator[None, None, list[Clip]]:
     """Evaluate a job in pieces: the action itself, or one made of the curves that were loaded."""
     pieces: list[Clip] = []
@@ -129,7 +128,7 @@ def _evaluate_steps(
         for start in range(0, total, window):
             stop = min(start + window, total)
             if source:
-                obj, action = guard.find_unchanged(), _find_action(source)
+                obj, action = guard.find_unchanged(), find_read_action(source)
                 copy.play(action, actions.find_slot(action, obj))
             else:
                 keys = slice(stop - window, stop)  # as many as before
@@ -145,15 +144,8 @@ def _evaluate_steps(
                 yield
                 guard.find_unchanged()
                 if source:
-                    _find_action(source)
+                    find_read_action(source)
     return pieces
-
-
-def _find_action(source: Handle) -> bpy.types.Action:
-    action = source.find()
-    if action is None:
-        raise MotionDataError(f"action '{source.name}' was deleted while it was read; try again.")
-    return action
 
 
 class _ArmatureGuard:
@@ -201,7 +193,7 @@ class _Job:
 
 def _make_job(
     obj: bpy.types.Object,
-    target: _Target,
+    target: SampledArmature,
     action: bpy.types.Action,
     frames: tuple[int, int] | None,
     evaluate: bool,
@@ -222,15 +214,15 @@ def _make_job(
 
 
 @dataclass(frozen=True)
-class _Target:
-    """What an armature object is sampled as."""
+class SampledArmature:
+    """What an armature object is sampled as: a skeleton, and clips of a rate."""
 
     name: str
     skeleton: Skeleton
     fps: float
 
     @classmethod
-    def from_object(cls, obj: bpy.types.Object, bones: str | None) -> _Target:
+    def from_object(cls, obj: bpy.types.Object, bones: str | None) -> SampledArmature:
         _check_not_edited(obj)
         scenes = obj.users_scene
         current = bpy.context.scene
@@ -243,7 +235,8 @@ class _Target:
         poses = curve_poses.compute_poses(job.body, job.channels, names, parents)
         return self._build_clip(job.name, *poses)
 
-    def evaluate(self, copy: EvaluationCopy, frames: range, name: str) -> Clip:
+    def evaluate(self, copy: EvaluationCopy, frames: Sequence[int], name: str) -> Clip:
+        """Return what a copy of the object plays in some frames as a clip of a name."""
         poses = copy.evaluate(frames, self.skeleton.names, self.skeleton.parents)
         return self._build_clip(name, *poses)
 

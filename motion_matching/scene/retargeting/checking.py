@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import bpy
 import numpy as np
 
-from ...engine.errors import MotionDataError, ResultError
-from ...engine.maths.rotations import quat
-from ...engine.motion.clip import Clip, resample
+from ...engine.errors import ResultError
+from ...engine.motion.clip import Clip, join_clips, resample
 from ...engine.progress import run_to_end
 from ...engine.retargeting.bodies import RetargetBody
 from ...engine.retargeting.result.result_check import ResultCheck, check_result
 from ...engine.retargeting.result.result_measure import SeenBody
-from ...engine.skeleton.skeleton import Skeleton
 from ..blender.animation import actions
 from ..blender.evaluation.evaluation import EvaluationCopy, EvaluationCopyGone
-from ..blender.handle import Handle, find_read_armature
-from ..blender.transforms.transforms import decompose_similarity, invert
-from ..reading.sampling import sample_steps
-from ..rig.carried import move_clip
+from ..blender.handle import Handle, find_read_action, find_read_armature
+from ..blender.transforms.transforms import invert
+from ..reading.sampling import SampledArmature, sample_steps
+from ..rig.root_target import move_clip
 from .sources import find_origin
 from .targets import Target
 from .transfer import Retargeted, RetargetRequest
@@ -33,7 +32,6 @@ _REMEDY = "check the bones found for both"
 
 Read = Callable[[], Clip]
 Judge = Callable[[], ResultCheck]
-Poses = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -134,44 +132,22 @@ def _evaluate_steps(
     """Let Blender evaluate the deform bones of a control rig at some frames of an action."""
     owner, played = Handle.from_block(obj, "objects"), Handle.from_block(action, "actions")
     at = (int(action.frame_range[0]) + frames).tolist()
-    skeleton, names = target.skeleton, (obj.name, action.name)
+    sampled = SampledArmature(obj.name, target.skeleton, fps)
     parts = None
     while parts is None:
         with suppress(EvaluationCopyGone):  # read all again: undo may have changed anything
-            parts = yield from _evaluate_pieces(owner, played, skeleton, at)
-    rotations, positions, worlds = (np.concatenate(part) for part in zip(*parts, strict=True))
-    return lambda: _build_clip(names, skeleton, rotations, positions, worlds, fps)
+            parts = yield from _evaluate_pieces(owner, played, sampled, at)
+    return partial(join_clips, parts)
 
 
 def _evaluate_pieces(
-    owner: Handle, played: Handle, skeleton: Skeleton, frames: list[int]
-) -> Generator[None, None, list[Poses]]:
-    obj, action = find_read_armature(owner), played.find()
-    if action is None:
-        raise MotionDataError(f"action '{played.name}' was deleted while it was read; try again.")
+    owner: Handle, played: Handle, sampled: SampledArmature, frames: list[int]
+) -> Generator[None, None, list[Clip]]:
+    obj, action = find_read_armature(owner), find_read_action(played)
     parts = []
     with EvaluationCopy(obj) as copy:
         copy.play(action, actions.find_slot(action, obj))
         for start in range(0, max(len(frames), 1), _PIECE):
-            at = frames[start : start + _PIECE]
-            parts.append(copy.evaluate(at, skeleton.names, skeleton.parents))
+            parts.append(sampled.evaluate(copy, frames[start : start + _PIECE], played.name))
             yield
     return parts
-
-
-def _build_clip(
-    names: tuple[str, str],
-    skeleton: Skeleton,
-    rotations: np.ndarray,
-    positions: np.ndarray,
-    worlds: np.ndarray,
-    fps: float,
-) -> Clip:
-    """Build a clip in the world of local poses in an armature's units; worlds are (F, 4, 4)."""
-    armature, action = names
-    turns, shifts, scales = (part[:, None] for part in decompose_similarity(worlds, armature))
-    roots = skeleton.parents < 0
-    positions = positions * scales[..., None]
-    positions[:, roots] = quat.mul_vec(turns, positions[:, roots]) + shifts
-    rotations[:, roots] = quat.mul(turns, rotations[:, roots].astype(np.float64))
-    return Clip(action, skeleton, positions.astype(np.float32), rotations, fps)

@@ -58,10 +58,8 @@ def read_imported_motions(path: Path, *, character: str | None = None) -> list[S
         motions = read_actions(obj, _find_own(obj, found))
         # FBX names the object before the action
         clips = [replace(m.clip, name=m.clip.name.rpartition("|")[2]) for m in motions]
-        return [
-            replace(motion, clip=clip, first_frame=None)
-            for motion, clip in zip(motions, clips, strict=True)
-        ]
+        pairs = zip(motions, clips, strict=True)
+        return [replace(motion, clip=clip, first_frame=None) for motion, clip in pairs]
 
     return read_imported(path, read, choose)
 
@@ -79,7 +77,6 @@ def read_blend(
     *,
     character: str | None = None,
     chosen: Sequence[str] = (),
-    bones: str | None = None,
 ) -> list[SourceMotion]:
     """Read actions (by default all) of an armature in a Blender file, which replaces the open one.
 
@@ -88,8 +85,7 @@ def read_blend(
     """
     open_blend(path)
     obj = find_armature(path, character, "--character")
-    found = find_chosen_actions(path, obj, tuple(chosen))
-    motions = read_actions(obj, found, bones=bones)
+    motions = read_actions(obj, find_chosen_actions(path, obj, tuple(chosen)))
     return [replace(motion, first_frame=None) for motion in motions]
 
 

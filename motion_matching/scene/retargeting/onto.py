@@ -16,7 +16,7 @@ from ..blender.animation import actions
 from ..blender.files import find_armature, open_blend, save_after
 from ..blender.transforms.transforms import Transform
 from ..controls.check_baked import check_baked
-from ..rig.carried import move_clip
+from ..rig.root_target import move_clip
 from .checking import ResultReader, check_all_right
 from .sources import SourceMotion, find_origin
 from .targets import read_target

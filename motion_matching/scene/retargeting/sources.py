@@ -21,7 +21,8 @@ from ..blender.evaluation.object_motion import find_steady_world, may_move, samp
 from ..blender.files import format_names, list_armatures
 from ..blender.transforms.transforms import Transform, decompose_similarity, invert
 from ..reading.sampling import SampledClip, sample, sample_steps
-from ..rig.carried import move_clip
+from ..rig.armature import extract_turn_about_z
+from ..rig.root_target import move_clip
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ def find_origin(obj: bpy.types.Object, frame: int | None = None) -> Transform:
 
 def _find_standing(world: np.ndarray, name: str) -> Transform:
     rotation, position, _ = decompose_similarity(world, name)
-    return quat.normalize(rotation * np.array([1.0, 0.0, 0.0, 1.0])), position
+    return extract_turn_about_z(rotation), position
 
 
 def _center(sampled: SampledClip, origin: Transform) -> SourceMotion:

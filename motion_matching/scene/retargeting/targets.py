@@ -57,34 +57,23 @@ def read_target(
     With "all", a control rig is taken for a plain armature. `given` are bones by role that were set
     by hand. Raises RigError, which says what to do, if the armature cannot be used.
     """
-    check_can_be_animated(obj)
+    check_armature(obj)
+    check_editable(obj)
+    if obj.animation_data:
+        actions.get_untweaked_data(obj)
     rig = None if bones == "all" else find_control_rig(obj)
     if rig is not None:
         return Target(obj.name, read_skeleton_of(obj, rig), (), rig)
     target = Target(obj.name, read_skeleton(obj, bones))
     if target.get_body(given).stands:
         return target
-    # it may show in its motion, else this is said later
-    return replace(target, clips=tuple(read_own_motion(obj, bones)))
-
-
-def read_own_motion(obj: bpy.types.Object, bones: str | None = None) -> list[Clip]:
-    """Read the beginnings of some actions of an armature object."""
-    result = []
+    clips = []  # it may show in its motion, else this is said later
     for action in actions.find_actions(obj)[:_ACTIONS]:
         curves = actions.get_active_curves(action, actions.find_slot(action, obj))
         first, last = actions.compute_frame_range(action, curves)
         frames = first, min(last, first + _FRAMES)
-        result += [one.clip for one in sample(obj, [action], bones=bones, frames=frames)]
-    return result
-
-
-def check_can_be_animated(obj: bpy.types.Object) -> None:
-    """Raise RigError, which says what to do, for an object that cannot be given an action."""
-    check_armature(obj)
-    check_editable(obj)
-    if obj.animation_data:
-        actions.get_untweaked_data(obj)
+        clips += [one.clip for one in sample(obj, [action], bones=bones, frames=frames)]
+    return replace(target, clips=tuple(clips))
 
 
 def check_takes_keys(obj: bpy.types.Object, moved: Collection[str], hips: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import NamedTuple
@@ -12,14 +12,12 @@ import numpy as np
 
 from ...engine.motion.clip import Clip
 from ...engine.progress import ShareSteps, map_steps, run_to_end
-from ...engine.skeleton.skeleton import Skeleton
 from ..blender.animation import actions, playback
 from ..blender.handle import Handle, fit_name
 from ..controls.bake_controls import ControlSettings, solve_bake_steps
-from ..rig.carried import move_clip
 from ..rig.fitting import ArmatureState
+from ..rig.root_target import move_clip
 from ..writing.bake import bake
-from ..writing.pose_guard import preserve_pose
 from .sources import SourceMotion, find_origin
 from .targets import check_takes_keys
 from .transfer import Retargeted
@@ -86,12 +84,14 @@ def write_retargeted_steps(
             work = _prepare_steps(armature.require(), retargeted, options, placed)
             write = yield from map_steps(work, partial(_share, len(made), len(places)))
             obj = armature.require()
-            with preserve_pose(obj), playback.preserve_animation(obj):
+            with playback.preserve_pose(obj), playback.preserve_animation(obj):
                 action = write(name)
             made.append(Handle.from_block(action, "actions"))
             action.use_fake_user = True
-            if source.is_cyclic:
-                mark_as_cycle(action)
+            if source.is_cyclic:  # from its first key to its last
+                low, high = action.frame_range[0], action.frame_range[1]
+                action.use_frame_range = action.use_cyclic = True
+                action.frame_start, action.frame_end = low, high
         written = [handle.require() for handle in made]
         accept(written)
     except BaseException:
@@ -134,7 +134,10 @@ def _bake_bones(
 ) -> bpy.types.Action:
     """Key the mapped bones, the bones above them, and all moving ones; leave others alone."""
     obj, clip = armature.require(), placed.clip
-    moved = {*retargeted.mapped_bones, *find_moving_bones(clip)}
+    skeleton = clip.skeleton
+    moved = {*retargeted.mapped_bones, *_find_moving_bones(clip)}
+    below = map(skeleton.index, moved)
+    above = {skeleton.names[bone] for one in below for bone in skeleton.get_ancestors(one)}
     check_takes_keys(obj, moved, retargeted.hips)
     return bake(
         clip,
@@ -143,28 +146,15 @@ def _bake_bones(
         frame_start=placed.start,
         hips=retargeted.hips,
         fewer_keys=fewer_keys,
-        bones=moved | find_bones_above(clip.skeleton, moved),
+        bones=moved | above,
         standing=placed.standing,
     )
 
 
-def find_moving_bones(clip: Clip) -> list[str]:
+def _find_moving_bones(clip: Clip) -> list[str]:
     """Return the bones that are off their rest in any frame."""
     skeleton = clip.skeleton
     same = np.abs(np.sum(clip.rotations * skeleton.rest_rotations, axis=-1))
     turned = np.min(same, axis=0) < 1.0 - _STILL
     away = np.abs(clip.positions - skeleton.rest_positions).max(axis=(0, 2)) > _STILL
     return [skeleton.names[bone] for bone in np.flatnonzero(turned | away)]
-
-
-def find_bones_above(skeleton: Skeleton, bones: Collection[str]) -> set[str]:
-    """Return the bones above some of a skeleton."""
-    below = (skeleton.index(name) for name in bones)
-    return {skeleton.names[bone] for one in below for bone in skeleton.get_ancestors(one)}
-
-
-def mark_as_cycle(action: bpy.types.Action) -> None:
-    """Mark an action as a cycle from its first key to its last."""
-    start, end = action.frame_range[0], action.frame_range[1]
-    action.use_frame_range, action.use_cyclic = True, True
-    action.frame_start, action.frame_end = start, end

@@ -5,6 +5,6 @@ from typing import TYPE_CHECKING
 from ...engine.lazy import load_on_use
 
 if TYPE_CHECKING:
-    from . import armature, bone_choice, carried, fitting, plan, problems, root_target
+    from . import armature, bone_choice, fitting, plan, problems, root_target
 else:
     __getattr__ = load_on_use(__name__)

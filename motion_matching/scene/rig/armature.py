@@ -69,32 +69,26 @@ def read_rest_bytes(obj: bpy.types.Object) -> bytes:
     return rests.tobytes()
 
 
-def create_armature(
-    skeleton: Skeleton, name: str, collection: bpy.types.Collection | None = None
-) -> bpy.types.Object:
+def create_armature(skeleton: Skeleton, name: str) -> bpy.types.Object:
     """Create an armature object at the origin whose rest pose is the skeleton's.
 
-    It is linked to the collection, which must be in the current scene, or to the active one. Mode,
-    active object and selection stay as they are.
+    It is linked to the active collection, or to the scene's if that is linked, hidden or excluded.
+    Mode, active object and selection stay as they are.
     """
+    active = bpy.context.view_layer.active_layer_collection
+    collection = active.collection
+    if not active.is_visible or collection.library or collection.override_library:
+        collection = bpy.context.scene.collection
     armature = bpy.data.armatures.new(name)
     obj = bpy.data.objects.new(name, armature)
     try:
-        (collection or get_open_collection()).objects.link(obj)
+        collection.objects.link(obj)
         with _enter_edit_mode(obj):
             _add_bones(armature, skeleton)
     except BaseException:
         bpy.data.armatures.remove(armature)  # takes the object with it
         raise
     return obj
-
-
-def get_open_collection() -> bpy.types.Collection:
-    """Return the active collection, or the scene's if that is linked, hidden or excluded."""
-    active = bpy.context.view_layer.active_layer_collection
-    collection = active.collection
-    is_open = active.is_visible and not (collection.library or collection.override_library)
-    return collection if is_open else bpy.context.scene.collection
 
 
 def read_skeleton(obj: bpy.types.Object, bones: str | None = None) -> Skeleton:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
+from typing import Any
 
 import bpy
 import numpy as np
@@ -25,7 +27,9 @@ def choose_bones(
     """
     bones = obj.data.bones
     if choice is None:
-        choice = "deform" if _is_control_rig(obj) else "all"
+        has_both = len({bone.use_deform for bone in bones}) == 2
+        is_control_rig = has_both and any(bone.constraints for bone in obj.pose.bones)
+        choice = "deform" if is_control_rig else "all"
     chosen = {bone.name for bone in bones if choice == "all" or bone.use_deform}
     if not chosen:
         raise RigError(
@@ -52,9 +56,14 @@ def get_collection_bones(obj: bpy.types.Object, collection: str) -> frozenset[st
     return frozenset(bone.name for bone in match.bones_recursive)
 
 
-def _is_control_rig(obj: bpy.types.Object) -> bool:
-    deform = {bone.use_deform for bone in obj.data.bones}
-    return len(deform) == 2 and any(bone.constraints for bone in obj.pose.bones)
+def select_bones(obj: bpy.types.Object, names: Collection[str]) -> None:
+    """Select these bones of an armature object alone; the first of them becomes active."""
+    for bone in obj.pose.bones:
+        holder: Any = bone if hasattr(bone, "select") else bone.bone  # before Blender 5.0
+        holder.select = bone.name in names
+    chosen = next((bone for bone in obj.data.bones if bone.name in names), None)
+    if chosen is not None:
+        obj.data.bones.active = chosen
 
 
 def _find_parents(bones: bpy.types.ArmatureBones, chosen: set[str]) -> dict[str, str | None]:

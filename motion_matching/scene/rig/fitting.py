@@ -94,19 +94,16 @@ class ArmatureState:
             if name in moved:
                 break
             if name in self.poses:
-                self._check_unscaled(name)
+                axes = self.poses[name][:3, :3]
+                if not np.allclose(axes.T @ axes, np.eye(3), atol=1e-4):
+                    raise RigError(
+                        f"bone '{name}' of armature '{self.name}' is not in the motion but has a "
+                        "scale; clear it (Pose > Clear Transform > Scale)."
+                    )
                 matrix = self.poses[name] @ matrix
         matrix = self.matrices[name] @ matrix
         local = quat.from_matrix(matrix[:3, :3]), self.scale * matrix[:3, 3]
         return compose(self.transform, local)
-
-    def _check_unscaled(self, bone: str) -> None:
-        axes = self.poses[bone][:3, :3]
-        if not np.allclose(axes.T @ axes, np.eye(3), atol=1e-4):
-            raise RigError(
-                f"bone '{bone}' of armature '{self.name}' is not in the motion but has a scale; "
-                "clear it (Pose > Clear Transform > Scale)."
-            )
 
 
 def _stack(matrices: list[Any]) -> np.ndarray:
@@ -169,7 +166,8 @@ def fit(
     # the motion's positions, to keep its proportions
     turned, local = rest.copy(), positions.copy()
     for i, name in enumerate(names):
-        if _is_posed_between(standing, name, moved):
+        between = takewhile(lambda bone: bone not in moved, standing.find_ancestors(name))
+        if any(bone in standing.poses for bone in between):  # and not at rest
             turned[i], local[i] = compose(back, standing.compute_posed_rest(name, moved))
     hung = parents >= 0
     over = parents[hung]
@@ -188,18 +186,24 @@ def find_misfit(
     """
     sliding = np.zeros(skeleton.bone_count, bool)
     source = apply_armature_rest(obj, standing, skeleton, carriers, sliding)
+    return _find_misfit(standing, source, carriers)
+
+
+def _find_misfit(
+    standing: ArmatureState, skeleton: Skeleton, carriers: Sequence[int]
+) -> tuple[str, str]:
     try:
-        back = invert(compute_alignment(standing, source, carriers))
+        back = invert(compute_alignment(standing, skeleton, carriers))
     except RigError as error:
         return "size", str(error)
-    problem = _describe_rest(standing, *_get_common_heads(standing, source, carriers), back)
+    common = _find_common_bones(standing, skeleton, carriers)
+    heads = skeleton.compute_rest_world()[1][common].astype(np.float64)
+    problem = _describe_rest(standing, tuple(skeleton.names[i] for i in common), heads, back)
     return ("rest", problem) if problem else ("", "")
 
 
 def store_rest(obj: bpy.types.Object, skeleton: Skeleton) -> None:
-    """Store a skeleton's rest in its armature, which does not hold the frames of the motion's
-    bones.
-    """
+    """Store a skeleton's rest in its armature, which lacks the frames of the motion's bones."""
     values = np.concatenate([skeleton.rest_rotations, skeleton.rest_positions], axis=1).tolist()
     # takes have this bone above the skeleton's own root
     rests = {SIMULATION_BONE_NAME: [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]}
@@ -231,7 +235,7 @@ def apply_armature_rest(
     their parents, except `carriers`, their children, and `sliding` (B,) bones.
     """
     free = sliding | np.isin(skeleton.parents, carriers)
-    if _has_same_rest(standing, skeleton, carriers):
+    if _find_misfit(standing, skeleton, carriers) == ("", ""):
         return skeleton
     rests = read_stored_rest(obj, skeleton), _read_bone_rest(obj, skeleton)
     fitting = (rest for rest in rests if rest and has_same_offsets(rest, skeleton, free))
@@ -264,29 +268,6 @@ def _measure_length(points: np.ndarray, skeleton: Skeleton, bones: list[int]) ->
     parents = skeleton.parents[bones]
     ends = [(i, bones.index(int(p))) for i, p in enumerate(parents) if p in bones]
     return float(sum(np.linalg.norm(points[i] - points[j]) for i, j in ends)) or 1.0
-
-
-def _is_posed_between(standing: ArmatureState, bone: str, moved: set[str]) -> bool:
-    """Return whether a bone between this and the next `moved` one above is not at rest now."""
-    between = takewhile(lambda name: name not in moved, standing.find_ancestors(bone))
-    return any(name in standing.poses for name in between)
-
-
-def _has_same_rest(standing: ArmatureState, skeleton: Skeleton, carriers: Sequence[int]) -> bool:
-    try:
-        back = invert(compute_alignment(standing, skeleton, carriers))
-    except RigError:
-        return False
-    return not _describe_rest(standing, *_get_common_heads(standing, skeleton, carriers), back)
-
-
-def _get_common_heads(
-    standing: ArmatureState, skeleton: Skeleton, carriers: Sequence[int]
-) -> tuple[tuple[str, ...], np.ndarray]:
-    """Return the names of the common bones, and their heads (B, 3) in the skeleton's rest."""
-    common = _find_common_bones(standing, skeleton, carriers)
-    positions = skeleton.compute_rest_world()[1][common].astype(np.float64)
-    return tuple(skeleton.names[i] for i in common), positions
 
 
 def _describe_rest(

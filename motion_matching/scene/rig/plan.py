@@ -53,6 +53,11 @@ class Plan:
         return fit(self.standing, self.clip.skeleton, self.alignment, self.resting)
 
 
+def make_rest_clip(skeleton: Skeleton) -> Clip:
+    """Return a clip of one frame, in which a skeleton rests."""
+    return Clip("rest", skeleton, skeleton.rest_positions[None], skeleton.rest_rotations[None], 1.0)
+
+
 def build_plan(
     obj: bpy.types.Object,
     clip: Clip,
@@ -100,9 +105,8 @@ def build_plan(
     hung, resting = reparent(carried, order, parents), [n for n in present if n != bone]
     source = append_bones(source, full)
     plan = Plan(standing, source, hung, alignment, resting, None, root, bone, at_rest)
-    return (
-        plan if motion is None else replace(plan, object_motion=compose(motion, plan.object_rest))
-    )
+    moves = motion and compose(motion, plan.object_rest)
+    return replace(plan, object_motion=moves)
 
 
 def check_follows_keys(obj: bpy.types.Object, names: tuple[str, ...]) -> None:

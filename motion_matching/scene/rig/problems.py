@@ -13,14 +13,14 @@ from mathutils import Matrix
 from ...engine.body import rig
 from ...engine.errors import RigError
 from ...engine.maths.rotations import quat
-from ...engine.motion.clip import Clip
 from ...engine.skeleton.skeleton import Skeleton
 from ..blender.animation import actions
 from ..blender.animation.curve_poses import compute_static_matrix
-from ..blender.animation.curves import parse_bone_name
+from ..blender.animation.curves import parse_bone_name, read_keys
 from ..blender.transforms.transforms import decompose_similarity
 from .armature import compute_rest_frame, read_skeleton
 from .bone_choice import choose_bones
+from .plan import make_rest_clip
 
 _APPLIED = 1e-4  # a scale that differs less from one counts as applied
 _ASIDE = np.radians(45.0)  # a rest pose that faces farther from the front than this faces aside
@@ -151,12 +151,11 @@ def _find_front_problems(
             "lies there, too, rotate the object until it stands",
         )
         return
-    rest_pose = skeleton.rest_positions[None], skeleton.rest_rotations[None]
-    rest = Clip(obj.name, skeleton, *rest_pose, 1.0)
     try:
-        ahead = quat.mul_vec(rotations[roles.hips], rig.find_hips_forward([rest], roles))
+        forward = rig.find_hips_forward([make_rest_clip(skeleton)], roles)
     except RigError:
         return
+    ahead = quat.mul_vec(rotations[roles.hips], forward)
     aside = float(np.arctan2(ahead[0], -ahead[1]))
     if abs(aside) > _ASIDE:
         obstacle, quarters = find_turn_obstacle(obj), round(aside / (0.5 * np.pi)) % 4
@@ -249,7 +248,10 @@ def apply_scale(obj: bpy.types.Object) -> None:
         bone.location = even * bone.location
     for action in actions.find_actions(obj):
         for curve in _find_location_curves(action):
-            _scale_curve(curve, even)
+            for part in ("co", "handle_left", "handle_right"):
+                numbers = read_keys(curve, part) * np.array([1.0, even], np.float32)
+                curve.keyframe_points.foreach_set(part, numbers.ravel())
+            curve.update()
 
 
 def turn_front(obj: bpy.types.Object, quarters: int) -> None:
@@ -280,12 +282,3 @@ def _find_location_curves(action: bpy.types.Action) -> list[bpy.types.FCurve]:
     curves = [curve for bag in actions.get_channelbags(action) for curve in bag.fcurves]
     at_end = [curve for curve in curves if curve.data_path.endswith(".location")]
     return [curve for curve in at_end if parse_bone_name(curve.data_path) is not None]
-
-
-def _scale_curve(curve: bpy.types.FCurve, factor: float) -> None:
-    for part in ("co", "handle_left", "handle_right"):
-        numbers = np.empty(2 * len(curve.keyframe_points), dtype=np.float32)
-        curve.keyframe_points.foreach_get(part, numbers)
-        numbers[1::2] *= factor
-        curve.keyframe_points.foreach_set(part, numbers)
-    curve.update()

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from enum import Enum
 
+import bpy
 import numpy as np
 
 from ...engine.errors import RigError
@@ -17,7 +18,8 @@ from ...engine.maths.rotations import quat
 from ...engine.motion.clip import Clip
 from ...engine.motion.simulation_bone import SIMULATION_BONE_NAME
 from ...engine.skeleton.skeleton import Skeleton
-from ..blender.transforms.transforms import Transform, compose, invert
+from ..blender.evaluation.object_motion import may_move, sample_world
+from ..blender.transforms.transforms import Transform, compose, decompose_similarity, invert
 from .armature import find_ground_bones
 
 _STILL = 1e-5  # metres and quaternion components within which a bone only rides on its parent
@@ -48,7 +50,9 @@ def find_carriers(clip: Clip, hips: str | None = None) -> list[int]:
     bone = 0
     while len(children := skeleton.get_children(bone)) > 0:
         is_simulation_bone = bone == 0 and skeleton.names[0] == SIMULATION_BONE_NAME
-        rides = bool(result) and len(children) == 1 and _is_still(clip, bone)
+        parts = clip.rotations[:, bone], clip.positions[:, bone]
+        is_still = all(np.ptp(part, axis=0).max() <= _STILL for part in parts)
+        rides = bool(result) and len(children) == 1 and is_still
         if not (is_simulation_bone or rides or bone in low):
             break
         result.append(bone)
@@ -97,7 +101,7 @@ def transfer_root_motion(
         rotations[:, 0], positions[:, 0] = compose(invert(alignment), compose(motion, root[1]))
     for at in np.flatnonzero(parents[first:] < 0) + first:
         bone = body[at - first]
-        moved, rest = compute_world_motion(clip, bone), compute_world_rest(skeleton, bone)
+        moved, rest = _compute_world(clip, bone)
         hangs = root is not None and skeleton.names[bone] in below
         leaves_motion = hangs or target in (RootTarget.OBJECT, RootTarget.IN_PLACE)
         moved = compose(invert(motion if leaves_motion else alignment), moved)
@@ -113,6 +117,32 @@ def transfer_root_motion(
     return carried, motion if target is RootTarget.OBJECT else None
 
 
+def take_off_carrying(
+    clip: Clip, obj: bpy.types.Object, standing: Transform, frame_start: int
+) -> Clip:
+    """Return a clip in the world as it is seen from an object that is carried along.
+
+    It begins at `frame_start` and has the rate of the scene. Keys that show it while the object
+    stays where it is `standing` show the clip itself while the object is carried.
+    """
+    if not may_move(obj, by_itself=False):
+        return clip
+    frames = [frame_start + frame for frame in range(clip.frame_count)]
+    worlds = sample_world(obj, frames, by_itself=False)
+    turns, places, _ = decompose_similarity(worlds, obj.name)
+    back = compose(standing, invert((turns, places)))
+    return move_clip(clip, (back[0][:, None], back[1][:, None]))
+
+
+def move_clip(clip: Clip, placement: Transform) -> Clip:
+    """Return a clip turned and moved as a whole, by one placement or by (F, 1, 4) and (F, 1, 3)."""
+    roots = clip.skeleton.parents < 0
+    rotations, positions = clip.rotations.copy(), clip.positions.copy()
+    local = rotations[:, roots].astype(np.float64), positions[:, roots].astype(np.float64)
+    rotations[:, roots], positions[:, roots] = compose(placement, local)
+    return replace(clip, rotations=quat.unroll(rotations), positions=positions)
+
+
 def reparent(clip: Clip, names: list[str], parents: list[int]) -> Clip:
     """Return the same motion with bones in the order of `names` and below other bones, by index."""
     skeleton = clip.skeleton
@@ -123,10 +153,10 @@ def reparent(clip: Clip, names: list[str], parents: list[int]) -> Clip:
         above = order[parent] if parent >= 0 else -1
         if above == skeleton.parents[bone]:
             continue
-        moved, rest = compute_world_motion(clip, bone), compute_world_rest(skeleton, bone)
+        moved, rest = _compute_world(clip, bone)
         if above >= 0:
-            moved = compose(invert(compute_world_motion(clip, above)), moved)
-            rest = compose(invert(compute_world_rest(skeleton, above)), rest)
+            over, over_rest = _compute_world(clip, above)
+            moved, rest = compose(invert(over), moved), compose(invert(over_rest), rest)
         rotations[:, at], positions[:, at] = moved
         rest_rotations[at], rest_positions[at] = rest
     ends = tuple((order.index(bone), offset) for bone, offset in skeleton.end_sites)
@@ -134,14 +164,11 @@ def reparent(clip: Clip, names: list[str], parents: list[int]) -> Clip:
     return replace(clip, skeleton=hung, rotations=rotations, positions=positions)
 
 
-def compute_world_motion(clip: Clip, bone: int) -> Transform:
-    """Return the world motion (F) of one bone."""
-    return _compose_chain(clip.skeleton, bone, clip.rotations, clip.positions)
-
-
-def compute_world_rest(skeleton: Skeleton, bone: int) -> Transform:
-    """Return the world rest of one bone."""
-    return _compose_chain(skeleton, bone, skeleton.rest_rotations, skeleton.rest_positions)
+def _compute_world(clip: Clip, bone: int) -> tuple[Transform, Transform]:
+    """Return the motion (F) and the rest of one bone in the world."""
+    skeleton = clip.skeleton
+    rest = _compose_chain(skeleton, bone, skeleton.rest_rotations, skeleton.rest_positions)
+    return _compose_chain(skeleton, bone, clip.rotations, clip.positions), rest
 
 
 def _compose_chain(
@@ -157,8 +184,3 @@ def _compose_chain(
 
 def _to_transform(rotations: np.ndarray, positions: np.ndarray) -> Transform:
     return quat.normalize(rotations.astype(np.float64)), positions.astype(np.float64)
-
-
-def _is_still(clip: Clip, bone: int) -> bool:
-    turned = np.ptp(clip.rotations[:, bone], axis=0).max() > _STILL
-    return not turned and np.ptp(clip.positions[:, bone], axis=0).max() <= _STILL

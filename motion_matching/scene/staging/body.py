@@ -1,12 +1,13 @@
-"""Create a simple body for an armature: a mannequin of one rounded piece per bone, in one mesh."""
+"""A simple body of one rounded piece per bone: as a mesh for an armature, or as plain numbers."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import bpy
 import numpy as np
 
+from ...engine.maths.rotations import quat
 from ...engine.skeleton.skeleton import Skeleton
 from ..rig.armature import (
     compute_tails,
@@ -77,7 +78,9 @@ def _compute_shapes(
     _, heads = skeleton.compute_rest_world()
     ends, sideways = compute_tails(skeleton), _compute_sideways(skeleton, heads)
     size = measure_extent(heads[bones])
-    trunk, labels = _find_trunk_bones(skeleton), find_sides(skeleton)
+    labels = find_sides(skeleton)
+    sided = {bone for bone, label in enumerate(labels) if label}
+    trunk = {above for bone in sided for above in skeleton.get_ancestors(bone)} - sided
     shapes = []
     for bone in bones:
         head, axis = heads[bone], ends[bone] - heads[bone]
@@ -124,12 +127,6 @@ def _build_faces() -> tuple[np.ndarray, np.ndarray]:
     return quads, np.concatenate(fans)
 
 
-def _find_trunk_bones(skeleton: Skeleton) -> set[int]:
-    """Return bones without a side from which limbs with one branch off: hips, spine and chest."""
-    sided = {bone for bone, label in enumerate(find_sides(skeleton)) if label}
-    return {above for bone in sided for above in skeleton.get_ancestors(bone)} - sided
-
-
 def _compute_sideways(skeleton: Skeleton, heads: np.ndarray) -> np.ndarray:
     """Return the horizontal direction from right to left in the rest pose; X without such names."""
     labels = np.array(find_sides(skeleton))
@@ -139,3 +136,55 @@ def _compute_sideways(skeleton: Skeleton, heads: np.ndarray) -> np.ndarray:
     across[2] = 0.0
     length = np.linalg.norm(across)
     return across / length if length > 1e-6 else np.array([1.0, 0.0, 0.0])
+
+
+class Skin(NamedTuple):
+    """Triangles (T, 3) of points that each follow a bone, without any data-block in the file.
+
+    `points` (metres) and `normals` (V, 3) are at rest, and `bones` (V,) are the bones they follow.
+    `rest` (B, 3, 4) is the inverse of the bones at rest.
+    """
+
+    points: np.ndarray
+    normals: np.ndarray
+    bones: np.ndarray
+    rest: np.ndarray
+    triangles: np.ndarray
+
+    def pose(self, rotations: np.ndarray, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return points and normals (V, 3) for bones (B, 4) and (B, 3) in the world."""
+        moved = quat.to_matrix(rotations) @ self.rest
+        moved[..., 3] += positions
+        matrices = moved.astype(np.float32)[self.bones]
+        points = np.einsum("vij,vj->vi", matrices[..., :3], self.points) + matrices[..., 3]
+        return points, np.einsum("vij,vj->vi", matrices[..., :3], self.normals)
+
+
+def build_skin(skeleton: Skeleton, hips: int = 0) -> Skin:
+    """Return a body of one rounded piece for each bone that hangs from the hips of a skeleton."""
+    below = {hips, *skeleton.get_descendants(hips)} - find_ground_bones(skeleton)
+    bones = sorted(below) or list(range(skeleton.bone_count))
+    points, faces = build_pieces(skeleton, bones)
+    triangles = np.array(
+        [(face[0], face[k], face[k + 1]) for face in faces for k in range(1, len(face) - 1)],
+        np.int32,
+    )
+    rotations, positions = skeleton.compute_rest_world()
+    turns = quat.to_matrix(quat.inv(rotations))
+    return Skin(
+        points.astype(np.float32),
+        _compute_normals(points, triangles).astype(np.float32),
+        np.repeat(bones, len(points) // len(bones)),
+        np.concatenate([turns, -(turns @ positions[..., None])], axis=-1),
+        triangles,
+    )
+
+
+def _compute_normals(points: np.ndarray, triangles: np.ndarray) -> np.ndarray:
+    """Return the normals (V, 3) of points: the mean of adjacent triangles, weighted by area."""
+    a, b, c = (points[corner] for corner in triangles.T)
+    across = np.cross(b - a, c - a)
+    sums = np.zeros((len(points), 3))
+    for corner in triangles.T:
+        np.add.at(sums, corner, across)
+    return quat.normalize_vectors(sums)

@@ -35,9 +35,7 @@ def create_character(clips: Sequence[Clip], name: str) -> bpy.types.Object:
 
 
 def find_rest(clips: Sequence[Clip]) -> Stance:
-    """Return how the first clip's skeleton stands: as in the most upright pose if nothing else
-    decides.
-    """
+    """Return how the first clip's skeleton stands: in its most upright pose if nothing decides."""
     return find_stance(clips) or Stance(compute_standing_rest(clips[0]), None)
 
 

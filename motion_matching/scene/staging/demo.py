@@ -15,7 +15,6 @@ from ..blender.animation import playback
 from ..rig.armature import create_armature
 from ..rig.fitting import ArmatureState
 from ..writing.bake import bake
-from ..writing.pose_guard import preserve_pose
 from .mannequin import create_mannequin
 from .placements import find_free_spot
 
@@ -61,7 +60,7 @@ def add_demo_actions(armature: bpy.types.Object, clips: Iterable[Clip]) -> list[
     """
     created: list[bpy.types.Action] = []
     try:
-        with preserve_pose(armature), playback.preserve_animation(armature):
+        with playback.preserve_pose(armature), playback.preserve_animation(armature):
             standing = ArmatureState.from_object(armature)
             for clip in clips:
                 created.append(bake(clip, armature, name=clip.name, standing=standing))

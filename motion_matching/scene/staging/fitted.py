@@ -20,6 +20,7 @@ from .mannequin import create_mannequin_mesh, load_mannequin
 
 _SIDES = ("Left", "Right")
 _TRUNK = ("Hips", "Spine", "Chest", "UpperChest")
+Ends = dict[str, tuple[np.ndarray, np.ndarray]]  # head and tail by bone
 _UP = np.array([0.0, 0.0, 1.0])
 _NARROW, _WIDE = 0.7, 1.5  # how much narrower or wider a trunk may be than its height says
 
@@ -70,7 +71,7 @@ def _move(
     return part.head + quat.mul_vec(turn, stretched)
 
 
-def _measure_demo(demo: Skeleton) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def _measure_demo(demo: Skeleton) -> Ends:
     """Return head and tail of each bone of the demo; the hips' part goes up to the spine."""
     _, heads = demo.compute_rest_world()
     places: Any = heads.astype(np.float64)  # numpy 2 has no type for what its rows are
@@ -85,10 +86,7 @@ def _measure_demo(demo: Skeleton) -> dict[str, tuple[np.ndarray, np.ndarray]]:
 
 
 def _measure_body(
-    skeleton: Skeleton,
-    limbs: Limbs,
-    heads: np.ndarray,
-    demo: dict[str, tuple[np.ndarray, np.ndarray]],
+    skeleton: Skeleton, limbs: Limbs, heads: np.ndarray, demo: Ends
 ) -> dict[str, _Part]:
     """Return the part of each bone of the demo on a body whose bones rest at `heads` (B, 3)."""
     left, right = limbs.roles.legs
@@ -103,18 +101,17 @@ def _measure_body(
     pelvis = hips + (demo["Hips"][0][2] - demo["LeftUpLeg"][0][2]) * size * _UP
     head = heads[limbs.head]
     neck = heads[limbs.neck] if limbs.neck is not None else 0.7 * shoulders + 0.3 * head
+    pairs = (left.thigh, right.thigh, "UpLeg"), (limbs.arms[0].upper, limbs.arms[1].upper, "Arm")
     widths = [
-        np.linalg.norm(heads[left.thigh] - heads[right.thigh])
-        / np.linalg.norm(demo["LeftUpLeg"][0] - demo["RightUpLeg"][0]),
-        np.linalg.norm(heads[limbs.arms[0].upper] - heads[limbs.arms[1].upper])
-        / np.linalg.norm(demo["LeftArm"][0] - demo["RightArm"][0]),
+        np.linalg.norm(heads[one] - heads[other])
+        / np.linalg.norm(demo[f"Left{name}"][0] - demo[f"Right{name}"][0])
+        for one, other, name in pairs
     ]
     widths = np.clip(widths, _NARROW * size, _WIDE * size).tolist()
     parts = _measure_trunk(limbs, heads, (pelvis, neck), demo, widths, size)
     top = head + size * (demo["Head"][1] - demo["Head"][0])
-    parts["Neck"] = _Part(
-        limbs.neck if limbs.neck is not None else limbs.spine[-1], neck, head, size, size
-    )
+    owner = limbs.neck if limbs.neck is not None else limbs.spine[-1]
+    parts["Neck"] = _Part(owner, neck, head, size, size)
     parts["Head"] = _Part(limbs.head, head, top, size, size)
     for side, arm, one in zip(_SIDES, limbs.arms, limbs.roles.legs, strict=True):
         upper, lower, hand = heads[arm.upper], heads[arm.lower], heads[arm.hand]
@@ -141,7 +138,7 @@ def _measure_trunk(
     limbs: Limbs,
     heads: np.ndarray,
     ends: tuple[np.ndarray, np.ndarray],
-    demo: dict[str, tuple[np.ndarray, np.ndarray]],
+    demo: Ends,
     widths: list[float],
     size: float,
 ) -> dict[str, _Part]:
@@ -165,12 +162,7 @@ def _measure_trunk(
 
 
 def _find_hand_tip(
-    skeleton: Skeleton,
-    hand: int,
-    heads: np.ndarray,
-    elbow: np.ndarray,
-    size: float,
-    demo: dict[str, tuple[np.ndarray, np.ndarray]],
+    skeleton: Skeleton, hand: int, heads: np.ndarray, elbow: np.ndarray, size: float, demo: Ends
 ) -> np.ndarray:
     """Return where fingers end: along existing fingers, or along the forearm."""
     length = size * float(np.linalg.norm(demo["LeftHand"][1] - demo["LeftHand"][0]))

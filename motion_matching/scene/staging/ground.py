@@ -222,32 +222,25 @@ def _clip_polygon(corners: list[list[float]], height: float, side: float) -> lis
     return result
 
 
-def list_files(sources: Sequence[Source]) -> list[Path]:
-    """Return the Blender files that hold grounds of sources, each once."""
-    grounds = (source.ground for source in sources)
-    return list(dict.fromkeys(one.file for one in grounds if isinstance(one, GroundObject)))
-
-
 def read_grounds(sources: Sequence[Source]) -> list[Source]:
     """Return the sources with their grounds, as they are on the first frame of their scenes.
 
     A Blender file is opened in place of the one that is open. Raises SettingsError for an object
     that is missing or not shown, MotionDataError if a file cannot be opened.
     """
+    wanted = [(one.ground, one.name) for one in sources if isinstance(one.ground, GroundObject)]
     floors: dict[GroundObject, Ground] = {}
-    for file in list_files(sources):
+    for file in dict.fromkeys(ground.file for ground, _ in wanted):
         open_blend(file)
         scene = bpy.context.scene
         scene.frame_set(scene.frame_start)
-        for source in sources:
-            wanted = source.ground
-            if isinstance(wanted, GroundObject) and wanted.file == file and wanted not in floors:
-                floors[wanted] = _read(wanted, source.name)
+        for ground, name in wanted:
+            if ground.file == file and ground not in floors:
+                floors[ground] = _read(ground, name)
+    named = ((source, source.ground) for source in sources)
     return [
-        replace(source, ground=floors[source.ground])
-        if isinstance(source.ground, GroundObject)
-        else source
-        for source in sources
+        replace(source, ground=floors[own]) if isinstance(own, GroundObject) else source
+        for source, own in named
     ]
 
 

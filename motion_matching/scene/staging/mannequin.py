@@ -62,9 +62,8 @@ def create_mannequin(armature: bpy.types.Object, skeleton: Skeleton, name: str) 
     bones = [skeleton.index(name) for name in demo.names]
     weights = np.zeros((len(points), skeleton.bone_count), np.float32)
     weights[:, bones] = mannequin.weights
-    return create_mannequin_mesh(
-        armature, name, mannequin._replace(points=points, weights=weights), skeleton
-    )
+    fitted = mannequin._replace(points=points, weights=weights)
+    return create_mannequin_mesh(armature, name, fitted, skeleton)
 
 
 def create_mannequin_mesh(
@@ -78,20 +77,14 @@ def create_mannequin_mesh(
     for label, colour in MATERIALS.items():
         mesh.materials.append(bpy.data.materials.get(label) or create_material(label, colour, 0.45))
     obj, modifier = create_skin(armature, mesh)
-    groups = to_blender_names(skeleton.names)
-    for bone, group in enumerate(groups):
-        if mannequin.weights[:, bone].any():
-            _add_group(obj, group, mannequin.weights[:, bone])
+    for name, weights in zip(to_blender_names(skeleton.names), mannequin.weights.T, strict=True):
+        if weights.any():
+            rounded = weights.round(6)
+            group = obj.vertex_groups.new(name=name)
+            for value in np.unique(rounded[rounded > 0]):  # points of equal weight together
+                group.add(np.flatnonzero(rounded == value).tolist(), float(value), "REPLACE")
     modifier.use_deform_preserve_volume = True  # a ball about a joint stays one
     return obj
-
-
-def _add_group(obj: bpy.types.Object, name: str, weights: np.ndarray) -> None:
-    """Add a vertex group with weights (V,); points of equal weight are added together."""
-    weights = weights.round(6)
-    group = obj.vertex_groups.new(name=name)
-    for value in np.unique(weights[weights > 0]):
-        group.add(np.flatnonzero(weights == value).tolist(), float(value), "REPLACE")
 
 
 def _measure_size(skeleton: Skeleton, demo: Skeleton) -> float:
@@ -101,5 +94,4 @@ def _measure_size(skeleton: Skeleton, demo: Skeleton) -> float:
 
 
 def _find_tips(skeleton: Skeleton) -> set[str]:
-    """Return the names of the bones that have end sites."""
     return {skeleton.names[bone] for bone, _ in skeleton.end_sites}

@@ -8,6 +8,7 @@ import bpy
 import numpy as np
 
 from ...engine.maths.planar import wrap
+from ..blender.animation.actions import get_assigned
 from ..blender.evaluation.channels import OBJECT_GROUP
 from ..blender.handle import Handle, find_posable
 from ..writing.channel_writer import Track
@@ -56,8 +57,8 @@ class MarkerWriter:
 
     def find_action(self) -> Handle | None:
         """Return the empty's action."""
-        data = find_posable(self.armature).animation_data
-        return Handle.from_block(data.action, "actions") if data and data.action else None
+        action = get_assigned(find_posable(self.armature))
+        return Handle.from_block(action, "actions") if action else None
 
     def compute_channels(self, pose: np.ndarray, before: np.ndarray) -> np.ndarray:
         """Return location and rotation (6,) of a pose (7, B), turned near `before` (6,)."""

@@ -34,9 +34,7 @@ class CurvePath(NamedTuple):
 def read_object_placement(target: Handle) -> Placement | None:
     """Return an object's current position and heading, or None if it was deleted."""
     obj = target.find()
-    if obj is None:
-        return None
-    return _to_placement(obj.matrix_world)
+    return _to_placement(obj.matrix_world) if obj else None
 
 
 def _to_placement(matrix: Matrix) -> Placement:
@@ -90,9 +88,8 @@ def find_free_spot(low: np.ndarray, high: np.ndarray) -> float:
 
     What is flat on the ground or as large as a set does not count: a body stands on it or in it.
     """
-    boxes = np.array(
-        [_compute_bounds(obj) for obj in bpy.context.view_layer.objects if _stands(obj)]
-    )
+    shown = [obj for obj in bpy.context.view_layer.objects if obj.visible_get()]
+    boxes = np.array([_compute_bounds(obj) for obj in shown if obj.type in _BODIES])
     boxes = boxes.reshape(-1, 2, 3)
     size = boxes[:, 1] - boxes[:, 0]
     solid = (boxes[:, 1, 2] > _FLAT) & (size[:, :2].min(axis=1) < _SET)
@@ -102,11 +99,6 @@ def find_free_spot(low: np.ndarray, high: np.ndarray) -> float:
         if not np.any((boxes[:, 0, 0] < high[0] + x) & (boxes[:, 1, 0] > low[0] + x)):
             return float(x)
     return 0.0
-
-
-def _stands(obj: bpy.types.Object) -> bool:
-    """Return whether an object has a visible body."""
-    return obj.type in _BODIES and obj.visible_get()
 
 
 def _compute_bounds(obj: bpy.types.Object) -> np.ndarray:

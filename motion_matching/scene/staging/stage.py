@@ -45,7 +45,9 @@ def build_stage(scene: bpy.types.Scene, low: np.ndarray, high: np.ndarray) -> No
     """Set up ground, light and camera to show all between two corners `(3,)`, in metres."""
     _add_light(scene)
     around = low[:2] - 2.0, high[:2] + 2.0
-    _add_ground(scene, *around, _choose_tile_size(float(np.max(around[1] - around[0]))))
+    extent = float(np.max(around[1] - around[0]))
+    sizes = (step * 10.0**power for power in range(9) for step in (1, 2, 5))
+    _add_ground(scene, *around, next(size for size in sizes if extent <= MOST_TILES * size))
     corners = np.array(list(itertools.product(*zip(low, high, strict=True))))
     camera = _add_camera(scene, corners)
     for screen in bpy.data.screens:
@@ -72,12 +74,6 @@ def _add_light(scene: bpy.types.Scene) -> None:
     shading.light, shading.show_cavity, shading.show_shadows = "STUDIO", True, True
 
 
-def _choose_tile_size(extent: float) -> float:
-    """Return 1, 2, 5, 10 … metres: the smallest whose tiles cover an extent in metres."""
-    sizes = (step * 10.0**power for power in range(9) for step in (1, 2, 5))
-    return next(size for size in sizes if extent <= MOST_TILES * size)
-
-
 def _add_ground(scene: bpy.types.Scene, low: np.ndarray, high: np.ndarray, tile: float) -> None:
     """Add a chequered plane at height zero around two corners `(2,)`, of `tile` metres a tile."""
     start, stop = np.floor(low / tile), np.ceil(high / tile)
@@ -102,7 +98,6 @@ def _add_mesh(
     faces: list[list[int]],
     materials: list[bpy.types.Material],
 ) -> bpy.types.Object:
-    """Add a mesh object to the scene."""
     mesh = bpy.data.meshes.new(name)
     mesh.from_pydata(points, [], faces)
     for material in materials:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypedDict
 
 import bpy
@@ -18,18 +18,21 @@ from ..blender.animation.keys import KeyTrack
 from ..blender.evaluation.channels import (
     OBJECT_GROUP,
     STILL,
+    Channel,
     ObjectFrame,
+    build_rest_channels,
+    build_scale_channel,
     check_connected,
     find_unlocked_components,
     has_motion,
+    shorten,
 )
 from ..blender.transforms.rotation_modes import from_mode, get_rotation_property, to_mode
-from ..blender.transforms.transforms import REST, ROTATIONS, Transform
+from ..blender.transforms.transforms import REST, ROTATIONS, Y_AXIS, Transform
 from ..rig.armature import BoneMap
-from ..rig.carried import take_off_carrying
 from ..rig.fitting import ArmatureState
 from ..rig.plan import Plan, build_plan, check_follows_keys
-from ..rig.root_target import RootTarget
+from ..rig.root_target import RootTarget, take_off_carrying
 from . import splicing
 
 Mark = Callable[[bpy.types.Action, int], None]  # puts markers onto an action that starts on a frame
@@ -93,7 +96,8 @@ def bake(
     check_follows_keys(obj, tuple(name for name in names if name in bones))
     fitted = plan.fit()
     channels = _build_bone_channels(obj, fitted, plan.clip)
-    channels += [c for bone in plan.resting for c in _build_rest_channels(obj, bone)]
+    for bone in plan.resting:
+        channels += [*build_rest_channels(obj.pose.bones[bone]), build_scale_channel(bone)]
     channels = [c for c in channels if c.group in bones]
     moving = []
     if plan.object_motion is not None and plan.is_carried_by(bones):
@@ -116,28 +120,12 @@ def bake(
     return action
 
 
-@dataclass(frozen=True, eq=False)
-class _Channel(KeyTrack):
-    """Curves of a property: `values` (C, F), or (C, 1) for a single key.
-
-    `free` are the components to be keyed. `bone` is -1 for properties that no bone is posed by.
-    """
-
-    path: str
-    group: str
-    free: tuple[int, ...]
-
-    @property
-    def moves(self) -> bool:
-        return self.values.shape[1] > 1
-
-
 def clear_noise(values: np.ndarray) -> np.ndarray:
     """Return values to a billionth: what rounding leaves of smaller ones differs by bake."""
     return np.rint(values / _NOISE) * _NOISE + 0.0  # no zero is negative
 
 
-def _build_bone_channels(obj: bpy.types.Object, fitted: BoneMap, clip: Clip) -> list[_Channel]:
+def _build_bone_channels(obj: bpy.types.Object, fitted: BoneMap, clip: Clip) -> list[Channel]:
     """Build rotations, locations of bones off their rest, and a scale of 1 of those scaled now.
 
     Before NLA tracks, which would show through, all bones get all.
@@ -154,7 +142,7 @@ def _build_bone_channels(obj: bpy.types.Object, fitted: BoneMap, clip: Clip) -> 
         values = to_mode(turns[i] @ rotations[i, :, :count], mode)
         if free := find_unlocked_components(pose, "rotation"):
             prop = get_rotation_property(mode)
-            result.append(_Channel(i, mode, values, f"{path}.{prop}", name, free))
+            result.append(Channel(i, mode, values, f"{path}.{prop}", name, free))
         count = clip.frame_count if has_motion(clip.positions[:, i].T) else 1
         rest = fitted.rest_positions[i].astype(np.float32)
         values = shifts[i] @ (clip.positions[:count, i] - rest).T
@@ -162,36 +150,15 @@ def _build_bone_channels(obj: bpy.types.Object, fitted: BoneMap, clip: Clip) -> 
         if obj.data.bones[name].use_connect:
             check_connected(name, obj.name, fitted.scale * values)
         elif (free := find_unlocked_components(pose, "location")) and (shifted or always):
-            result.append(_Channel(i, "", values, f"{path}.location", name, free))
+            result.append(Channel(i, "", values, f"{path}.location", name, free))
         if always or not np.allclose(np.array(pose.scale), 1.0, atol=1e-6):
-            result.append(_build_scale_channel(name))
+            result.append(build_scale_channel(name))
     return result
-
-
-def _build_rest_channels(obj: bpy.types.Object, name: str) -> list[_Channel]:
-    """Build single keys that put a bone at rest."""
-    pose, path = obj.pose.bones[name], build_bone_path(name)
-    turn = to_mode(quat.IDENTITY[:, None], pose.rotation_mode)
-    parts = (
-        ("rotation", get_rotation_property(pose.rotation_mode), turn),
-        ("location", "location", np.zeros((3, 1))),
-    )
-    channels = [
-        _Channel(-1, "", values, f"{path}.{prop}", name, find_unlocked_components(pose, kind))
-        for kind, prop, values in parts
-    ]
-    return [*channels, _build_scale_channel(name)]
-
-
-def _build_scale_channel(name: str) -> _Channel:
-    """Build a single key that takes the scale off a bone."""
-    path = f"{build_bone_path(name)}.scale"
-    return _Channel(-1, "", np.ones((3, 1)), path, name, (0, 1, 2))
 
 
 def _build_object_channels(
     obj: bpy.types.Object, motion: Transform, world: np.ndarray
-) -> list[_Channel]:
+) -> list[Channel]:
     """Build location and rotation for the object's world motion, as its parent and deltas are.
 
     These have it where `world` (4, 4) is.
@@ -203,22 +170,17 @@ def _build_object_channels(
         (mode, get_rotation_property(mode), to_mode(rotations.T, mode).astype(np.float32)),
     )
     return [
-        _Channel(-1, kind, _shorten(values), path, OBJECT_GROUP, tuple(range(len(values))))
+        Channel(-1, kind, shorten(values), path, OBJECT_GROUP, tuple(range(len(values))))
         for kind, path, values in parts
     ]
-
-
-def _shorten(values: np.ndarray) -> np.ndarray:
-    """Return the curves (C, F), or one key of them if they are still."""
-    return values if has_motion(values) else values[:, :1]
 
 
 def _compute_key_masks(
     obj: bpy.types.Object,
     plan: Plan,
     fitted: BoneMap,
-    channels: list[_Channel],
-    moving: list[_Channel],
+    channels: list[Channel],
+    moving: list[Channel],
     distance: float,
 ) -> dict[int, np.ndarray]:
     """Choose which frames keep their keys, by the id of the channel; others keep all."""
@@ -226,7 +188,7 @@ def _compute_key_masks(
     if not distance or count < 3:
         return {}
     lengths = np.array([fitted.scale * obj.data.bones[name].length for name in fitted.bones])
-    tails = quat.mul_vec(fitted.after, lengths[:, None] * np.array([0.0, 1.0, 0.0]))
+    tails = quat.mul_vec(fitted.after, lengths[:, None] * Y_AXIS)
     compute_points = _make_points_function(skeleton, fitted, tails, count)
     posed = [c for c in channels if c.bone >= 0]
     tracks, singles = [c for c in posed if c.moves], [c for c in posed if not c.moves]

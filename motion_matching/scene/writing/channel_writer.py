@@ -10,10 +10,11 @@ import bpy
 import numpy as np
 
 from ...engine.errors import RigError
-from ..blender.animation.actions import has_nla_tracks
+from ..blender.animation.actions import get_assigned, has_nla_tracks
 from ..blender.animation.curves import build_bone_path
 from ..blender.evaluation.channels import STILL, find_unlocked_components
 from ..blender.handle import Handle, find_posable
+from ..blender.id_properties import Switch
 from ..blender.transforms.rotation_modes import get_rotation_property, to_mode_near
 from ..blender.transforms.transforms import REST
 from .saved_pose import SavedPose
@@ -80,16 +81,25 @@ class ChannelWriter:
         self.tracks: tuple[Track, ...] = ()
         self.scaled: list[str] = []
         self._saved: SavedPose | None = None
+        self._moves_object = False
+        self._switches: list[Switch] = []
 
     def take_over(self) -> None:
         """Save pose and action, and take the action off unless other bones go on playing it."""
         obj = find_posable(self.armature)
-        self._saved = self._capture(obj)
+        self._saved = SavedPose.capture(
+            obj,
+            self._bone_indices,
+            moves_object=self._moves_object,
+            plays_on=bool(self.collection),
+            properties=tuple(switch.read(obj) for switch in self._switches),
+            hides=self._list_hidden(obj),
+        )
         obj.update_tag()  # the armature itself may have changed; from now on only poses do
 
-    def _capture(self, obj: bpy.types.Object) -> SavedPose:
-        plays_on = bool(self.collection)
-        return SavedPose.capture(obj, self._bone_indices, moves_object=False, plays_on=plays_on)
+    def _list_hidden(self, obj: bpy.types.Object) -> Sequence[bpy.types.Object]:
+        """Return the objects that are hidden while something else shows the poses."""
+        return ()
 
     def restore(self, *, keep_action: bool = False) -> None:
         """Restore what `take_over` saved, once; `keep_action` keeps and shows the current one."""
@@ -100,8 +110,7 @@ class ChannelWriter:
 
     def find_action(self) -> Handle | None:
         """Return the action that the armature plays, or played when it was taken over."""
-        obj = find_posable(self.armature)
-        action = obj.animation_data.action if obj.animation_data else None
+        action = get_assigned(find_posable(self.armature))
         if action is not None:
             return Handle.from_block(action, "actions")
         return self._saved.playing.action if self._saved else None
@@ -149,6 +158,8 @@ class ChannelWriter:
 
     def _set_others(self, obj: bpy.types.Object, channels: np.ndarray) -> None:
         """Set what is no transform of a bone."""
+        for switch in self._switches:
+            switch.set(obj)
 
     def _update(self) -> None:
         bpy.context.view_layer.update()
@@ -215,7 +226,8 @@ class ChannelWriter:
             turns = find_unlocked_components(pose, "rotation")
             start = int(self._rotation_starts[row])
             rests = not shines and pose.location.length <= STILL
-            is_idle = name in idle and not shines and _is_unturned(pose)
+            away = max(map(abs, pose.matrix_basis.to_quaternion()[1:]))
+            is_idle = name in idle and not shines and away <= STILL
             tracks += [
                 Track(f"{path}.location", name, 3 * row, moves, REST["location"], rests),
                 Track(f"{path}.{turn}", name, start, turns, REST[turn], is_idle),
@@ -240,11 +252,6 @@ class ChannelWriter:
             values = to_mode_near(self._rotations[group.rows].T, group.mode, near)
             result[group.channels] = values.T.ravel()
         return result
-
-
-def _is_unturned(bone: bpy.types.PoseBone) -> bool:
-    """Return whether a bone's rotation is at rest."""
-    return max(map(abs, bone.matrix_basis.to_quaternion()[1:])) <= STILL
 
 
 class _Group(NamedTuple):

@@ -35,20 +35,8 @@ class HiddenObject(NamedTuple):
         scene, layer = bpy.context.scene, bpy.context.view_layer
         return cls(handle, selected, Handle.from_block(scene, "scenes"), layer.name)
 
-    def hide(self) -> None:
-        """Hide the object."""
-        self._set(hidden=True)
-
-    def show(self) -> None:
-        """Show the object again, if it is still there."""
-        self._set(hidden=False)
-
-    def to_property(self) -> dict[str, Any]:
-        """Return plain data for a custom property."""
-        layer = {"scene": self.scene.name, "layer": self.layer} if self.scene else {}
-        return {"name": self.handle.name, "selected": self.selected, **layer}
-
-    def _set(self, *, hidden: bool) -> None:
+    def set_hidden(self, hidden: bool) -> None:
+        """Hide the object, or show it again, if it is still there."""
         obj = self.handle.find()
         if obj is None:
             return
@@ -60,6 +48,11 @@ class HiddenObject(NamedTuple):
         if layer is not None and obj.name in layer.objects:
             obj.hide_set(hidden, view_layer=layer)
 
+    def to_property(self) -> dict[str, Any]:
+        """Return plain data for a custom property."""
+        layer = {"scene": self.scene.name, "layer": self.layer} if self.scene else {}
+        return {"name": self.handle.name, "selected": self.selected, **layer}
+
 
 def has_animated_visibility(obj: bpy.types.Object) -> bool:
     """Return whether keys or a driver disable and enable an object in viewports."""
@@ -69,7 +62,7 @@ def has_animated_visibility(obj: bpy.types.Object) -> bool:
 def show_hidden(hidden: Sequence[HiddenObject]) -> None:
     """Show objects again, and restore their selection."""
     for one in hidden:
-        one.show()
+        one.set_hidden(False)
     for one in hidden:
         if one.selected and one.handle.find() and one.handle.name in bpy.context.view_layer.objects:
             one.handle.find().select_set(True)

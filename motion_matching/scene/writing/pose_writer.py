@@ -13,17 +13,15 @@ import numpy as np
 
 from ...engine.errors import RigError
 from ...engine.maths.rotations import quat
-from ...engine.motion.clip import Clip
 from ...engine.skeleton.skeleton import Skeleton
 from ..blender.evaluation.channels import OBJECT_GROUP, ObjectFrame, check_connected
 from ..blender.transforms.rotation_modes import get_rotation_property
-from ..blender.transforms.transforms import REST, Transform, compose, invert
+from ..blender.transforms.transforms import REST, Transform, invert, place_on_ground, see_from
 from ..rig.bone_choice import get_collection_bones
-from ..rig.plan import Plan, build_plan, check_follows_keys
+from ..rig.plan import Plan, build_plan, check_follows_keys, make_rest_clip
 from ..rig.root_target import RootTarget
 from .channel_writer import CarrierMove, ChannelWriter, Track
 from .rigid import Rigid, compose_rigid, extract_ground_motion, invert_rigid, to_rigid
-from .saved_pose import SavedPose
 
 
 class PoseWriter(ChannelWriter):
@@ -45,9 +43,7 @@ class PoseWriter(ChannelWriter):
         hips: str | None = None,
         collection: str = "",
     ) -> None:
-        rest_pose = skeleton.rest_positions[None], skeleton.rest_rotations[None]
-        rest = Clip("rest", skeleton, *rest_pose, 1.0)
-        plan = build_plan(obj, rest, root, root_bone, hips)
+        plan = build_plan(obj, make_rest_clip(skeleton), root, root_bone, hips)
         chosen = get_collection_bones(obj, collection) if collection else set(plan.standing.rests)
         driven = [name for name in plan.clip.skeleton.names if name in chosen]
         if not driven:
@@ -64,17 +60,21 @@ class PoseWriter(ChannelWriter):
         self._object: _ObjectMotion | None = None
         if carries and plan.object_motion is not None:
             self._object = _ObjectMotion(obj, plan)
+            self._moves_object = True
         self._plan_bones(obj, plan, driven)
-        self._assign_all(obj, [*driven, *(name for name in plan.resting if name in chosen)])
-
-    def _capture(self, obj: bpy.types.Object) -> SavedPose:
-        moves, plays_on = self._object is not None, bool(self.collection)
-        return SavedPose.capture(obj, self._bone_indices, moves_object=moves, plays_on=plays_on)
+        names = [*driven, *(name for name in plan.resting if name in chosen)]
+        modes = [self._object.frame.mode] if self._object else []
+        self._assign_channels(obj, names, modes)
+        if self._object:
+            start = int(self._rotation_starts[-1])
+            tracks = self._object.assign_channels(3 * len(names), start)
+            self._tracks_by_row.append((*tracks, modes[-1]))
+            self._add_tracks(tracks)
 
     def compute_channels(self, pose: np.ndarray, before: np.ndarray) -> np.ndarray:
         """Return the channels (C,), float64, of a pose (7, B), near those `before` (C,)."""
         known: dict[int, Rigid] = {}
-        motion = extract_ground_motion(self._reparented.get_bone(pose, 0), self._reparented.rest)
+        motion = extract_ground_motion(Rigid(*pose[:, 0].tolist()), self._reparented.rest)
         local = pose[:, self._sources].astype(np.float64)
         for row, name, above in self._carrying:
             local[:, row] = self._reparented.compute_local(pose, motion, name, above, known)
@@ -91,15 +91,12 @@ class PoseWriter(ChannelWriter):
 
     def find_carrier_moves(self, place: tuple[float, float, float]) -> list[CarrierMove]:
         """Return how keys change when all is moved on the ground, the world's origin to a place."""
-        x, y, yaw = place
-        moved = quat.from_yaw(np.array(yaw)), np.array([x, y, 0.0])
         if not self.travels:
             return []
+        moved = place_on_ground(place)
         if self._object:
-            location, rotation, mode = self._tracks_by_row[-1]
-            return [CarrierMove(location, rotation, mode, *self._object.compute_move(moved))]
-        back = invert(self._alignment)
-        turn, shift = compose(back, compose(moved, self._alignment))
+            return [CarrierMove(*self._tracks_by_row[-1], *self._object.compute_move(moved))]
+        turn, shift = see_from(self._alignment, moved)
         moves = []
         for row, before in self._roots:
             rest = self._rests[row, :, 0]
@@ -140,16 +137,6 @@ class PoseWriter(ChannelWriter):
             (row, name) for row, name, _ in self._carrying if obj.data.bones[name].use_connect
         ]
 
-    def _assign_all(self, obj: bpy.types.Object, names: Sequence[str]) -> None:
-        """Assign channels to the bones, and to the object if it moves."""
-        modes = [self._object.frame.mode] if self._object else []
-        self._assign_channels(obj, names, modes)
-        if self._object:
-            start = int(self._rotation_starts[-1])
-            tracks = self._object.assign_channels(3 * len(names), start)
-            self._tracks_by_row.append((*tracks, modes[-1]))
-            self._add_tracks(tracks)
-
 
 class _ReparentedBones:
     """Local poses of bones that carry the character or have another parent than in the skeleton."""
@@ -169,9 +156,6 @@ class _ReparentedBones:
         if above is None or self._root_bone in (name, above):
             return False
         return self._names[self._parents[self.indices[name]]] == above
-
-    def get_bone(self, pose: np.ndarray, number: int) -> Rigid:
-        return Rigid(*pose[:, number].tolist())
 
     def compute_local(
         self, pose: np.ndarray, motion: Rigid, name: str, above: str | None, known: dict[int, Rigid]
@@ -193,7 +177,7 @@ class _ReparentedBones:
     def _compute_world(self, pose: np.ndarray, number: int, known: dict[int, Rigid]) -> Rigid:
         """Return where the skeleton has a bone in the world."""
         if number not in known:
-            own, parent = self.get_bone(pose, number), self._parents[number]
+            own, parent = Rigid(*pose[:, number].tolist()), self._parents[number]
             if parent >= 0:
                 own = compose_rigid(self._compute_world(pose, parent, known), own)
             known[number] = own
@@ -231,8 +215,7 @@ class _ObjectMotion:
     def compute_move(self, moved: Transform) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return turn, linear and shift of `CarrierMove`, as the world moves."""
         frame = self.frame
-        above = frame.turn, frame.position
-        turn, shift = compose(invert(above), compose(moved, above))
+        turn, shift = see_from((frame.turn, frame.position), moved)
         own = quat.mul(quat.inv_mul(frame.delta, turn), frame.delta)
         return own, turn, quat.mul_vec(turn, frame.shift) + shift / frame.scale - frame.shift
 

@@ -153,7 +153,7 @@ class GrowingAction:
 
 def is_take(action: bpy.types.Action) -> bool:
     """Return whether an action was recorded, so that more may be recorded into it."""
-    return bool(_read_parts(action))
+    return count_parts(action) > 0
 
 
 def count_parts(action: bpy.types.Action) -> int:
@@ -216,7 +216,8 @@ def read_recorded_parts(action: bpy.types.Action) -> list[dict[str, Any]]:
 
     Raises MotionMatchingError if there is none, or if the text of a performance was deleted.
     """
-    if not _read_parts(action):
+    parts = _read_parts(action)
+    if not parts:
         raise MotionMatchingError(
             f"The action '{action.name}' was neither recorded nor baked here; choose a take or a "
             "steered path."
@@ -226,7 +227,6 @@ def read_recorded_parts(action: bpy.types.Action) -> list[dict[str, Any]]:
             f"The take '{action.name}' has lost its performance, because its text was deleted; "
             "bake or record another."
         )
-    parts = _read_parts(action)
     return [part | {"performance": part["performance"].as_string()} for part in parts]
 
 
@@ -298,11 +298,11 @@ def remove_take(obj: bpy.types.Object, action: bpy.types.Action) -> bool:
     is_made_here = is_take(action) or stored_shots.is_directed(action)
     if not is_made_here or removal.is_needed(action, besides=(obj,)):
         return False
-    texts = [part["performance"] for part in _read_parts(action) if "performance" in part]
-    texts += [text for text in (stored_shots.find_text(action),) if text]
+    texts = [part.get("performance") for part in _read_parts(action)]
+    texts.append(stored_shots.find_text(action))
     actions.remove_strips(obj, action)
     bpy.data.actions.remove(action)
-    for text in texts:
+    for text in filter(None, texts):
         is_ours = any(end in text.name for end in (_TEXT, stored_shots.TEXT))
         if is_ours and text.users - text.use_fake_user == 0:
             bpy.data.texts.remove(text)
@@ -319,20 +319,14 @@ def restore_abandoned_poses() -> None:
         except EntryError:  # nothing that a session saved
             del obj[SAVED_POSE]
             continue
-        _remove_growing_action(obj)
-        action = obj.animation_data.action if obj.animation_data else None
+        action = actions.get_assigned(obj)
+        if action is not None and id_properties.has(action, GROWING):
+            if removal.is_needed(action, besides=(obj,)):  # it has become the user's
+                obj.animation_data.action = None
+            else:
+                bpy.data.actions.remove(action)
+            action = actions.get_assigned(obj)
         saved.restore(obj, action is not None and is_take(action))
-
-
-def _remove_growing_action(obj: bpy.types.Object) -> None:
-    """Take the action of a recording that was still growing off an object, and remove it."""
-    action = obj.animation_data.action if obj.animation_data else None
-    if action is None or not id_properties.has(action, GROWING):
-        return
-    if removal.is_needed(action, besides=(obj,)):  # it has become the user's
-        obj.animation_data.action = None
-    else:
-        bpy.data.actions.remove(action)
 
 
 def _read_parts(action: bpy.types.Action) -> list[dict[str, Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Any, NamedTuple
+from typing import Any
 
 import bpy
 import numpy as np
@@ -20,36 +20,13 @@ from ..blender import id_properties
 from ..blender.animation.actions import MAX_FRAME, keep_in_file
 from ..blender.animation.playback import PlaybackState
 from ..blender.handle import Handle
-from ..blender.id_properties import expect_rows
+from ..blender.id_properties import Switch, expect_rows
 from ..blender.transforms.transforms import REST, ROTATIONS, read_property
 from .hidden_objects import HiddenObject, expect_hidden, show_hidden
 
 # custom property of an object: its saved pose, while a session drives it
 SAVED_POSE = "motion_matching_found"
 _LARGEST = 1e12  # value of a property
-
-
-class SavedProperty(NamedTuple):
-    """The value of a custom property of a bone, or of the object if `bone` is ""."""
-
-    bone: str
-    name: str
-    value: float
-
-    def read(self, obj: bpy.types.Object) -> SavedProperty:
-        """Return the property with the value that it has now."""
-        owner = self._find_owner(obj)
-        return self if owner is None else self._replace(value=float(owner[self.name]))
-
-    def set(self, obj: bpy.types.Object) -> None:
-        """Set the property to the value in its own type, if it still exists."""
-        owner = self._find_owner(obj)
-        if owner is not None and owner[self.name] != self.value:
-            owner[self.name] = type(owner[self.name])(self.value)
-
-    def _find_owner(self, obj: bpy.types.Object) -> Any:
-        owner: Any = obj.pose.bones.get(self.bone) if self.bone else obj
-        return owner if owner is not None and id_properties.has(owner, self.name) else None
 
 
 @dataclass(frozen=True)
@@ -66,7 +43,7 @@ class SavedPose:
     pose_position: str
     playing: PlaybackState
     frame: float
-    properties: tuple[SavedProperty, ...] = ()
+    properties: tuple[Switch, ...] = ()
     hidden: tuple[HiddenObject, ...] = ()
 
     @classmethod
@@ -77,7 +54,7 @@ class SavedPose:
         *,
         moves_object: bool,
         plays_on: bool,
-        properties: tuple[SavedProperty, ...] = (),
+        properties: tuple[Switch, ...] = (),
         hides: Sequence[bpy.types.Object] = (),
     ) -> SavedPose:
         """Save everything, take the action off unless it plays on, and reset the bones' scale.
@@ -100,7 +77,7 @@ class SavedPose:
         scale[bone_indices] = 1.0
         obj.pose.bones.foreach_set("scale", scale.ravel())
         for one in hidden:
-            one.hide()
+            one.set_hidden(True)
         return saved
 
     @classmethod
@@ -157,13 +134,6 @@ class SavedPose:
         if not keep_action:
             # what plays again would win over the pose at the next update
             bpy.context.view_layer.update()
-        self._restore_pose(obj)
-        bpy.context.view_layer.update()
-        if keep_action or bpy.context.scene.frame_float != self.frame:
-            obj.update_tag(refresh={"TIME"})  # the action's keys show, over the pose
-            bpy.context.view_layer.update()
-
-    def _restore_pose(self, obj: bpy.types.Object) -> None:
         if len(obj.pose.bones) == len(self.bones["scale"]):
             for name, before in self.bones.items():
                 values = read_property(obj.pose.bones, name)
@@ -174,18 +144,22 @@ class SavedPose:
         for one in self.properties:
             one.set(obj)
         obj.update_tag()
+        bpy.context.view_layer.update()
+        if keep_action or bpy.context.scene.frame_float != self.frame:
+            obj.update_tag(refresh={"TIME"})  # the action's keys show, over the pose
+            bpy.context.view_layer.update()
 
 
-def _expect_properties(note: Mapping[str, Any]) -> tuple[SavedProperty, ...]:
+def _expect_properties(note: Mapping[str, Any]) -> tuple[Switch, ...]:
     """Return the custom properties of a saved pose; earlier versions saved none."""
     result = []
     for entry in expect_list(note.get("properties", []), "'properties'"):
-        one = expect_object(entry, "a property", SavedProperty._fields)
+        one = expect_object(entry, "a property", Switch._fields)
         bone, name = one.get("bone"), one.get("name")
         if not isinstance(bone, str) or not isinstance(name, str):
             raise EntryError("a saved pose has a property without a name")
         value = expect_number(one.get("value"), "a value", -_LARGEST, _LARGEST)
-        result.append(SavedProperty(bone, name, value))
+        result.append(Switch(bone, name, value))
     return tuple(result)
 
 

@@ -62,8 +62,7 @@ def grow_curves(
         for index, component in enumerate(track.free, first):
             curve = own[index] if index < len(own) else None
             if not curve or (curve.array_index, curve.data_path) != (component, track.path):
-                curve = bag.fcurves.find(track.path, index=component)
-            curve = curve or create_curve(bag, track.path, component, track.group)
+                curve = _ensure_curve(bag, track, component)
             curves.append((curve, values[component]))
     write_linear_keys(curves, frames)
     return len(frames) * len(curves)
@@ -143,10 +142,8 @@ def splice_channel(
         return factor * value + float(winding[component]) if frame == after else value
 
     for component in track.free:
-        curve = bag.fcurves.find(track.path, index=component)
-        is_new = curve is None
-        if is_new:
-            curve = create_curve(bag, track.path, component, track.group)
+        is_new = bag.fcurves.find(track.path, index=component) is None
+        curve = _ensure_curve(bag, track, component)
         old = _read_all_keys(curve)
         times = old["co"][:, 0]
         later = times > frames[-1] + ON_KEY
@@ -160,7 +157,7 @@ def splice_channel(
         outside = (times < frames[0] - ON_KEY) | (times > frames[-1] + ON_KEY)
         new = np.column_stack([frames, values[component]])
         added = np.concatenate([new, np.array(held).reshape(-1, 2)]).astype(np.float32)
-        _write_keys(curve, {name: part[outside] for name, part in old.items()}, added)
+        _write_keys(curve, _select_keys(old, outside), added)
 
 
 def move_keys(action: bpy.types.Action, move: CarrierMove, after: float) -> None:
@@ -200,15 +197,11 @@ def _evaluate_after(
     action: bpy.types.Action, track: Track, after: float, bends: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return values (C, K) and times (K,) of the keys of a property after a frame."""
-    bag = get_channelbag(action)
-    curves = [bag.fcurves.find(track.path, index=i) for i in range(len(track.rest))]
-    keys = [_read_all_keys(curve) for curve in curves if curve]
-    late = [part["co"][:, 0] > after + ON_KEY for part in keys]
-    parts = [part["co"][mask, 0] for part, mask in zip(keys, late, strict=True)]
+    keys = [_read_all_keys(curve) for curve in _find_curves(action, track) if curve]
+    late = [_select_keys(part, part["co"][:, 0] > after + ON_KEY) for part in keys]
+    parts = [part["co"][:, 0] for part in late]
     times = np.unique(np.concatenate([*parts, np.zeros(0)]).astype(np.float64))
-    bends = bends or any(
-        np.any(part["interpolation"][mask] != LINEAR) for part, mask in zip(keys, late, strict=True)
-    )
+    bends = bends or any(np.any(part["interpolation"] != LINEAR) for part in late)
     if bends and len(times):
         whole = np.arange(np.ceil(times[0]), times[-1] + ON_KEY)
         times = np.unique(np.concatenate([times, whole]))
@@ -217,11 +210,9 @@ def _evaluate_after(
 
 def _evaluate(action: bpy.types.Action, track: Track, times: np.ndarray) -> np.ndarray:
     """Return the values (C, K) of a property at times (K,); at rest without a curve."""
-    bag = get_channelbag(action)
-    curves = [bag.fcurves.find(track.path, index=i) for i in range(len(track.rest))]
     parts = [
         evaluate_curve(curve, times) if curve and len(times) else np.full(len(times), rest)
-        for curve, rest in zip(curves, track.rest, strict=True)
+        for curve, rest in zip(_find_curves(action, track), track.rest, strict=True)
     ]
     return np.array(parts, np.float64)
 
@@ -232,12 +223,25 @@ def _replace_after(
     """Replace the keys of a property after a frame by linear ones: values (C, K) at times (K,)."""
     bag = get_channelbag(action)
     for component in track.free:
-        curve = bag.fcurves.find(track.path, index=component)
-        curve = curve or create_curve(bag, track.path, component, track.group)
+        curve = _ensure_curve(bag, track, component)
         old = _read_all_keys(curve)
         early = old["co"][:, 0] <= after + ON_KEY
         added = np.column_stack([times, values[component]]).astype(np.float32)
-        _write_keys(curve, {name: part[early] for name, part in old.items()}, added)
+        _write_keys(curve, _select_keys(old, early), added)
+
+
+def _find_curves(action: bpy.types.Action, track: Track) -> list[bpy.types.FCurve | None]:
+    bag = get_channelbag(action)
+    return [bag.fcurves.find(track.path, index=i) for i in range(len(track.rest))]
+
+
+def _ensure_curve(bag: Any, track: Track, component: int) -> Any:
+    curve = bag.fcurves.find(track.path, index=component)
+    return curve or create_curve(bag, track.path, component, track.group)
+
+
+def _select_keys(keys: dict[str, np.ndarray], mask: np.ndarray) -> dict[str, np.ndarray]:
+    return {name: part[mask] for name, part in keys.items()}
 
 
 def _read_all_keys(curve: bpy.types.FCurve) -> dict[str, np.ndarray]:

@@ -29,8 +29,11 @@ from motion_matching.live.inputs.devices.keyboard import Keyboard
 from motion_matching.live.inputs.leaders.replay import ReplayInput
 from motion_matching.scene.blender.animation.curves import parse_bone_name
 from motion_matching.scene.controls.bake_controls import ControlSettings
-from motion_matching.scene.controls.finding.ik_stretch import set_ik_stretch_off
-from motion_matching.scene.controls.finding.match import match_control_rig, read_deform_skeleton
+from motion_matching.scene.controls.finding.find_controls import (
+    match_control_rig,
+    read_deform_skeleton,
+    set_ik_stretch_off,
+)
 from tests.demo import generate_clips
 from tests.engine.performance.test_start_state import (
     measure_accelerations,

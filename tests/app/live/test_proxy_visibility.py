@@ -10,7 +10,7 @@ import pytest
 
 from motion_matching.app.live import host
 from motion_matching.app.runtime import runtime
-from motion_matching.scene.controls.finding.match import read_deform_skeleton
+from motion_matching.scene.controls.finding.find_controls import read_deform_skeleton
 from motion_matching.scene.controls.live.proxy_writer import (
     ProxyWriter,
     create_proxy,

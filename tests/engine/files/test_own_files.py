@@ -204,7 +204,6 @@ NAMED = {
     "engine": "the caller",
     "scene/blender/files.py": "the caller",
     "scene/retargeting/onto.py": "-o",
-    "scene/staging/blend_file.py": "-o",
     "scene/staging/take_file.py": "-o",
     "ui/insight/operators.py": "the file browser, which asks before it replaces",
     "ui/presets.py": "the user, and what had that name goes to the bin",

@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 
 from motion_matching.scene.blender.animation import actions
-from motion_matching.scene.blender.animation.smooth_keys import (
+from motion_matching.scene.blender.animation.curves import (
     evaluate_smooth_keys,
     write_smooth_keys,
 )

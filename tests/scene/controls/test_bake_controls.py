@@ -20,8 +20,11 @@ from motion_matching.scene.controls.bake_controls import (
 )
 from motion_matching.scene.controls.check_baked import check_baked, measure_deviations
 from motion_matching.scene.controls.control_rig import ControlRig
-from motion_matching.scene.controls.finding.ik_stretch import explain_deviations, set_ik_stretch_off
-from motion_matching.scene.controls.finding.match import match_control_rig, read_deform_skeleton
+from motion_matching.scene.controls.finding.find_controls import (
+    match_control_rig,
+    read_deform_skeleton,
+    set_ik_stretch_off,
+)
 from motion_matching.scene.reading.sampling import sample
 from tests.scene.controls.control_rigs import bake_controls, create_rigify_human, retarget_walk
 from tests.scene.rigs import get_curves, read_state
@@ -92,18 +95,16 @@ def test_no_deform_bone_is_keyed_and_switches_are() -> None:
     assert obj.pose.bones["thigh_parent.L"]["pole_vector"]
 
 
-def test_knees_miss_their_place_while_the_rig_may_shorten_legs_and_that_is_said() -> None:
+def test_knees_miss_their_place_while_the_rig_may_shorten_legs() -> None:
     obj, rig, clip = create_character()
     bake_controls(obj, rig, clip)
     frames = range(1, clip.frame_count + 1, 5)
     before = check_baked(obj, clip, frames)
     assert before["DEF-shin.L"].cm > CM
     assert before["DEF-foot.L"].cm < 0.1
-    sentence = explain_deviations(obj, before)
-    assert "IK Stretch" in sentence
-    assert "DEF-shin" in sentence
     assert "MCH-shin_ik.L" in set_ik_stretch_off(obj)
-    assert explain_deviations(obj, check_baked(obj, clip, frames)) == ""
+    after = check_baked(obj, clip, frames)
+    assert max(deviation.cm for deviation in after.values()) < CM
 
 
 @pytest.mark.parametrize("fewer_keys", [pytest.param(False, marks=pytest.mark.slow), True])

@@ -11,8 +11,11 @@ from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.scene.blender.transforms.rotation_modes import from_mode
 from motion_matching.scene.controls.bake_controls import ControlSettings
-from motion_matching.scene.controls.finding.ik_stretch import set_ik_stretch_off
-from motion_matching.scene.controls.finding.match import match_control_rig, read_deform_skeleton
+from motion_matching.scene.controls.finding.find_controls import (
+    match_control_rig,
+    read_deform_skeleton,
+    set_ik_stretch_off,
+)
 from motion_matching.scene.controls.live.control_writer import ControlWriter, measure_live_rate
 from motion_matching.scene.writing.channel_writer import CarrierMove
 from tests.scene.controls.control_rigs import bake_controls, retarget_walk

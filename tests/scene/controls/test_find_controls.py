@@ -7,8 +7,11 @@ import pytest
 from building.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.errors import RigError
 from motion_matching.scene.controls.check_baked import measure_deviations
-from motion_matching.scene.controls.finding.find_controls import find_controls
-from motion_matching.scene.controls.finding.match import match_control_rig, read_deform_skeleton
+from motion_matching.scene.controls.finding.find_controls import (
+    find_controls,
+    match_control_rig,
+    read_deform_skeleton,
+)
 from motion_matching.scene.rig.armature import create_armature
 from tests.scene.controls.control_rigs import (
     bake_controls,

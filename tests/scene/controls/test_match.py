@@ -10,7 +10,10 @@ from building.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.engine.errors import RigError, SettingsError
 from motion_matching.engine.files import presets
 from motion_matching.scene.controls.control_rig import ControlRig
-from motion_matching.scene.controls.finding.match import match_control_rig, read_deform_skeleton
+from motion_matching.scene.controls.finding.find_controls import (
+    match_control_rig,
+    read_deform_skeleton,
+)
 from motion_matching.scene.rig.armature import create_armature
 from tests.scene.controls.control_rigs import create_rigify_human, name_auto_rig_pro, name_unreal
 from tests.scene.rigs import edit_bones

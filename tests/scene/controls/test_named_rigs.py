@@ -13,7 +13,10 @@ from motion_matching.engine.maths.along_time import find_runs
 from motion_matching.engine.retargeting.bodies import RetargetBody
 from motion_matching.scene.controls.bake_controls import ControlSettings
 from motion_matching.scene.controls.check_baked import measure_deviations
-from motion_matching.scene.controls.finding.match import match_control_rig, read_deform_skeleton
+from motion_matching.scene.controls.finding.find_controls import (
+    match_control_rig,
+    read_deform_skeleton,
+)
 from motion_matching.scene.controls.solve_controls import find_planted
 from tests.scene.controls.control_rigs import (
     bake_controls,

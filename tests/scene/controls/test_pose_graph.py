@@ -6,9 +6,10 @@ import bpy
 import numpy as np
 
 from motion_matching.engine.maths.rotations import quat
+from motion_matching.scene.blender.id_properties import set_switches
 from motion_matching.scene.controls.bake_controls import open_graph
-from motion_matching.scene.controls.finding.match import match_control_rig
-from motion_matching.scene.controls.switches import choose_modes, list_switches, set_switches
+from motion_matching.scene.controls.control_rig import KeyedControls
+from motion_matching.scene.controls.finding.find_controls import match_control_rig
 from tests.scene.controls.control_rigs import create_rigify_human
 
 HELPERS = (
@@ -23,7 +24,7 @@ def test_helpers_of_rigify_are_where_blender_puts_them() -> None:
     obj = create_rigify_human()
     rig = match_control_rig(obj)
     assert rig is not None
-    switches = list_switches(rig, choose_modes(rig, "FK", "FK"))
+    switches = KeyedControls.choose(rig, "FK", "FK", False).switches
     set_switches(obj, switches)
     obj.pose.bones["torso"]["neck_follow"] = 0.4
     obj.pose.bones["thigh_parent.L"]["IK_Stretch"] = 1.0  # else the leg limits where the foot is

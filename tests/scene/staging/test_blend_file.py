@@ -17,8 +17,8 @@ from motion_matching.engine.body.rig import find_hips_forward, find_roles
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.motion.simulation_bone import SimulationBoneSettings, attach, find_track
 from motion_matching.scene.rig.armature import compute_standing_rest, find_sides
-from motion_matching.scene.staging.blend_file import build_scene, save_take
 from motion_matching.scene.staging.character import create_character, find_rest
+from motion_matching.scene.staging.take_file import build_scene, save_take
 from tests.blender import reset_blender
 from tests.engine.rigs import make_walk
 from tests.scene.motions import (
@@ -43,7 +43,7 @@ from mathutils import Vector
 from motion_matching.engine.errors import MotionMatchingError
 from building.locomotion.humanoid import build_humanoid_skeleton
 from motion_matching.scene.rig.armature import find_sides, compute_standing_rest
-from motion_matching.scene.staging.blend_file import build_scene, save_take
+from motion_matching.scene.staging.take_file import build_scene, save_take
 from tests.scene.motions import *
 """
 

@@ -20,8 +20,8 @@ from motion_matching.engine.skeleton.skeleton import Skeleton
 from motion_matching.scene.blender.animation import actions, playback
 from motion_matching.scene.rig.armature import create_armature
 from motion_matching.scene.staging import demo
-from motion_matching.scene.staging.blend_file import build_scene
 from motion_matching.scene.staging.mannequin import is_demo_skeleton
+from motion_matching.scene.staging.take_file import build_scene
 from tests.demo import generate_clips
 from tests.scene.bodies import make_walk
 from tests.scene.motions import assert_moves_like, fit_bones, to_basis

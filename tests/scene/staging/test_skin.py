@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.maths.rotations import quat
-from motion_matching.scene.staging.skin import build_skin
+from motion_matching.scene.staging.body import build_skin
 from tests.demo import generate_clips
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
+from operator import attrgetter
 from typing import Any
 
 import bpy
@@ -24,6 +25,7 @@ HAS_SLOTS = bpy.app.version >= (4, 4, 0)
 MAX_FRAME = 1_048_574  # of Blender's timeline
 _MAX_KEYS = 40_000  # read between two pauses: some milliseconds
 _MAX_CURVES = 300  # written between two pauses: some milliseconds
+_get_channel = attrgetter("data_path", "array_index")  # of a curve
 
 
 @contextmanager
@@ -77,9 +79,15 @@ def _put_on_track(
 ) -> None:
     track = data.nla_tracks.new(prev=data.nla_tracks[-1] if data.nla_tracks else None)
     track.name = to_readable(name)
+    add_strip(track, action, slot, frame_start)
+
+
+def add_strip(track: Any, action: bpy.types.Action, slot: Any, frame_start: int) -> Any:
+    """Add a strip of an action's slot (None before 4.4) to an NLA track, and return it."""
     strip = track.strips.new(action.name, frame_start, action)
     if HAS_SLOTS:
         strip.action_slot = slot
+    return strip
 
 
 def get_untweaked_data(obj: bpy.types.Object) -> Any:
@@ -224,10 +232,6 @@ def fill_steps(
     action.update_tag()
 
 
-def _get_channel(curve: bpy.types.FCurve) -> tuple[str, int]:
-    return curve.data_path, curve.array_index
-
-
 def find_actions(obj: bpy.types.Object) -> list[bpy.types.Action]:
     """Return the file's actions most of whose bones are this armature's, sorted by name."""
 
@@ -297,12 +301,16 @@ def _sort_curves(action: bpy.types.Action, obj: bpy.types.Object) -> list[bpy.ty
     return sorted(get_active_curves(action, find_slot(action, obj)), key=_get_channel)
 
 
+def get_assigned(obj: bpy.types.Object) -> bpy.types.Action | None:
+    """Return the action assigned to an object, if any."""
+    return obj.animation_data.action if obj.animation_data else None
+
+
 def get_assigned_curves(obj: bpy.types.Object) -> list[bpy.types.FCurve]:
     """Return the curves of the action assigned to an object of any kind, if any."""
-    data: Any = obj.animation_data
-    if data is None or data.action is None:
-        return []
-    return get_active_curves(data.action, getattr(data, "action_slot", None))
+    action = get_assigned(obj)
+    slot = getattr(obj.animation_data, "action_slot", None)
+    return get_active_curves(action, slot) if action else []
 
 
 def moves_object(action: bpy.types.Action, obj: bpy.types.Object) -> bool:

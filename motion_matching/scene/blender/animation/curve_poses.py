@@ -110,7 +110,7 @@ class StaticArmature:
 
 def find_obstacle(obj: bpy.types.Object, channels: Channels, names: Sequence[str]) -> str:
     """Return why these poses need more than curves, as in "bone 'Foot' has constraints", or ""."""
-    return next(_find_obstacles(obj, channels, _add_ancestors(obj, names)), "")
+    return next(_find_obstacles(obj, channels, names), "")
 
 
 def compute_poses(
@@ -127,18 +127,18 @@ def compute_poses(
 
 
 def _find_obstacles(
-    obj: bpy.types.Object, channels: Channels, bones: Sequence[str]
+    obj: bpy.types.Object, channels: Channels, names: Sequence[str]
 ) -> Iterator[str]:
     for owner, name in ((obj, f"the object '{obj.name}'"), (obj.data, f"the data of '{obj.name}'")):
         if actions.get_drivers(owner):
             yield f"{name} has drivers"
-    if _is_animated(obj.data):
+    if is_animated(obj.data):
         yield f"the data of '{obj.name}' is animated"
     for part, what in _ANIMATED.items():
         if any(part in path for path in channels.paths):
             yield f"it animates {what}"
     yield from _find_object_obstacles(obj)
-    for name in bones:
+    for name in _add_ancestors(obj, names):
         yield from _find_bone_obstacles(obj, name, channels)
 
 
@@ -153,7 +153,7 @@ def _find_object_obstacles(obj: Any) -> Iterator[str]:
         along_path = getattr(obj.parent.data, "use_path", False)
         if obj.parent_type != "OBJECT" or along_path:
             yield f"the object '{obj.name}' hangs on a part of '{obj.parent.name}'"
-        if _is_animated(obj.parent):
+        if is_animated(obj.parent):
             yield f"the parent '{obj.parent.name}' is animated"
         yield from _find_object_obstacles(obj.parent)
 
@@ -174,7 +174,8 @@ def _has_constraints(owner: bpy.types.Object | bpy.types.PoseBone) -> bool:
     return any(not constraint.mute for constraint in owner.constraints)
 
 
-def _is_animated(owner: bpy.types.ID) -> bool:
+def is_animated(owner: Any) -> bool:
+    """Return whether an object or its data plays anything, or has drivers."""
     data = getattr(owner, "animation_data", None)
     return bool(data and (data.action or data.drivers or data.nla_tracks))
 
@@ -245,7 +246,6 @@ def _read_bone_channels(bone: StaticBone, channels: Channels) -> tuple[np.ndarra
 
 
 def _to_quaternions(values: np.ndarray, mode: str) -> np.ndarray:
-    """Return unit quaternions (F, 4) of a property (C, F)."""
     return quat.normalize(from_mode(values.astype(np.float64), mode))
 
 

@@ -52,10 +52,9 @@ def reduce_keys(
     chains = [{bone, *skeleton.get_ancestors(bone)} for bone in range(skeleton.bone_count)]
     moved_by = [[i for i, track in enumerate(tracks) if track.bone in chain] for chain in chains]
     while True:
-        thinned = map(interpolate_keys, [track.values for track in tracks], masks)
-        left = [replace(t, values=values) for t, values in zip(tracks, thinned, strict=True)]
+        left = list(map(_interpolate, tracks, masks))
         strays = np.max(np.sum((compute_points(left) - full) ** 2, axis=-1), axis=1)  # (F, B)
-        frames, bones = _find_peaks(strays, distance**2)
+        frames, bones = find_peaks(strays, distance**2)
         count = sum(mask.sum() for mask in masks)
         for bone in np.unique(bones):
             for i in moved_by[bone]:
@@ -64,7 +63,7 @@ def reduce_keys(
             return masks
 
 
-def _find_peaks(values: np.ndarray, limit: float) -> tuple[np.ndarray, np.ndarray]:
+def find_peaks(values: np.ndarray, limit: float) -> tuple[np.ndarray, np.ndarray]:
     """Return rows and columns of local maxima over frames, above the limit, in values (F, B)."""
     around = np.pad(values, ((1, 1), (0, 0)))
     rows, columns = np.nonzero((values > limit) & (values >= around[:-2]) & (values >= around[2:]))
@@ -112,11 +111,12 @@ def thin_tracks(tracks: Sequence[KeyTrack], limits: Sequence[float]) -> Masks:
     return list(masks)
 
 
-def interpolate_keys(values: np.ndarray, mask: np.ndarray) -> np.ndarray:
-    """Return curves (C, F) on straight lines between the frames that the mask (F,) selects."""
+def _interpolate(track: KeyTrack, mask: np.ndarray) -> KeyTrack:
+    """Return a track on straight lines between the frames that the mask (F,) selects."""
     keys = np.flatnonzero(mask)
     frames = np.arange(len(mask))
-    return np.stack([np.interp(frames, keys, curve[keys]) for curve in values]).astype(values.dtype)
+    curves = np.stack([np.interp(frames, keys, curve[keys]) for curve in track.values])
+    return replace(track, values=curves.astype(track.values.dtype))
 
 
 def compute_error_shares(

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import bpy
 import numpy as np
 
 from ....engine.errors import RigError
 from ....engine.maths.rotations import quat
-from ..transforms.rotation_modes import from_mode, get_rotation_property
+from ..animation.curves import build_bone_path
+from ..animation.keys import KeyTrack
+from ..transforms.rotation_modes import get_rotation_property, read_rotation, to_mode
 from ..transforms.transforms import Transform
 from .evaluation import compute_world_matrix
 
@@ -38,22 +39,63 @@ class ObjectFrame:
     @classmethod
     def from_object(cls, obj: bpy.types.Object, world: np.ndarray | None = None) -> ObjectFrame:
         """Read what is above an object while it is where `world` (4, 4) has it, by default now."""
-        basis, mode = np.array(obj.matrix_basis, dtype=np.float64), obj.rotation_mode
+        basis = np.array(obj.matrix_basis, dtype=np.float64)
         world = compute_world_matrix(obj) if world is None else world
         above = world @ np.linalg.inv(basis)
         scale = float(np.cbrt(np.linalg.det(above[:3, :3])))
-        values: Any = getattr(obj, get_rotation_property(mode))
-        own = from_mode(np.array(values, dtype=np.float64)[:, None], mode)[0]
         scaled = basis[:3, :3] / np.cbrt(np.linalg.det(basis[:3, :3]))
         turn, delta = quat.from_matrix(above[:3, :3] / scale), quat.from_matrix(scaled)
         shift = basis[:3, 3] - np.array(obj.location)
-        return cls(turn, above[:3, 3], scale, quat.mul_inv(delta, own), shift, mode)
+        delta = quat.mul_inv(delta, read_rotation(obj)[0])
+        return cls(turn, above[:3, 3], scale, delta, shift, obj.rotation_mode)
 
     def compute_channels(self, motion: Transform) -> Transform:
         """Return the object's rotations (..., 4) and locations (..., 3) for a world motion."""
         rotations = quat.inv_mul(self.delta, quat.inv_mul(self.turn, motion[0]))
         moved = quat.inv_mul_vec(self.turn, motion[1] - self.position)
         return rotations, moved / self.scale - self.shift
+
+
+@dataclass(frozen=True, eq=False)
+class Channel(KeyTrack):
+    """Curves of a property: `values` (C, F), or (C, 1) for a single key.
+
+    `free` are the components to be keyed. `bone` is -1 for properties that no bone is posed by.
+    """
+
+    path: str
+    group: str
+    free: tuple[int, ...]
+
+    @property
+    def moves(self) -> bool:
+        return self.values.shape[1] > 1
+
+
+def build_rest_channels(bone: bpy.types.PoseBone) -> list[Channel]:
+    """Build single keys that turn and move a bone to its rest, where it is not locked."""
+    path = build_bone_path(bone.name)
+    mode = bone.rotation_mode
+    turn = to_mode(quat.IDENTITY[:, None], mode)
+    parts = (
+        ("rotation", get_rotation_property(mode), turn),
+        ("location", "location", np.zeros((3, 1))),
+    )
+    return [
+        Channel(-1, "", values, f"{path}.{prop}", bone.name, find_unlocked_components(bone, kind))
+        for kind, prop, values in parts
+    ]
+
+
+def build_scale_channel(name: str) -> Channel:
+    """Build a single key that takes the scale off a bone."""
+    path = f"{build_bone_path(name)}.scale"
+    return Channel(-1, "", np.ones((3, 1)), path, name, (0, 1, 2))
+
+
+def shorten(values: np.ndarray) -> np.ndarray:
+    """Return the curves (C, F), or one key of them if they are still."""
+    return values if has_motion(values) else values[:, :1]
 
 
 def has_motion(values: np.ndarray) -> bool:
@@ -72,8 +114,7 @@ def check_connected(name: str, armature: str, away: np.ndarray) -> None:
 
 
 def find_unlocked_components(pose: bpy.types.PoseBone, kind: str) -> tuple[int, ...]:
-    """Return the unlocked components of a location or rotation; a quaternion counts as a whole."""
-    if kind == "location":
-        return tuple(i for i in range(3) if not pose.lock_location[i])
-    free = tuple(i for i in range(3) if not pose.lock_rotation[i])
-    return tuple(range(4)) if free and pose.rotation_mode in ("QUATERNION", "AXIS_ANGLE") else free
+    """Return the unlocked components of a location, rotation or scale; a quaternion is a whole."""
+    free = tuple(i for i, is_locked in enumerate(getattr(pose, f"lock_{kind}")) if not is_locked)
+    is_whole = kind == "rotation" and pose.rotation_mode in ("QUATERNION", "AXIS_ANGLE")
+    return tuple(range(4)) if free and is_whole else free

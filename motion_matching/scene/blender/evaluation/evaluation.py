@@ -77,13 +77,23 @@ class EvaluationCopy:
         """Return the copy of the armature object as it is evaluated now."""
         return self.armature.evaluated_get(self.scene.view_layers[0].depsgraph)
 
-    def clear_pose(self) -> None:
-        """Play nothing, not even the NLA, with all bones at rest: only an action's keys count."""
-        body = self.armature
-        data: Any = body.animation_data or body.animation_data_create()
+    def show_frame(self, frame: float) -> bpy.types.Object:
+        """Go to a frame, and return the copy of the armature object as it is evaluated there."""
+        whole = math.floor(frame)
+        self.scene.frame_set(whole, subframe=frame - whole)
+        return self.find_evaluated()
+
+    def stop_playing(self) -> None:
+        """Play nothing, not even the NLA; the pose stays."""
+        data: Any = self.armature.animation_data or self.armature.animation_data_create()
         data.use_tweak_mode = False  # no other action can be assigned while a strip is tweaked
         data.use_nla, data.action = False, None
-        bones = body.pose.bones
+
+    def clear_pose(self) -> None:
+        """Play nothing with all bones at rest: only an action's keys count."""
+        self.stop_playing()
+        body = self.armature
+        bones = self.armature.pose.bones
         for name, rest in REST.items():
             bones.foreach_set(name, np.tile(np.array(rest, dtype=np.float32), len(bones)))
         body.update_tag()
@@ -96,15 +106,19 @@ class EvaluationCopy:
             self._played = None
         played = playback.play(self.armature, action, slot)
         if played != action:
-            self._adopt_action(played)
+            self._adopt_played(played)
 
     def get_scratch_action(self) -> bpy.types.Action:
         """Play an action that belongs to the copy, empty at first, and return it."""
         if self._played is None:
-            self._adopt_action(playback.play_new_action(self.armature))
+            body = self.armature  # before anything is made: the copy may be gone
+            action = bpy.data.actions.new(_NAME)
+            data = body.animation_data or body.animation_data_create()
+            actions.set_action(data, action, actions.ensure_slot(action))
+            self._adopt_played(action)
         return self._find(self._played)
 
-    def _adopt_action(self, action: bpy.types.Action) -> None:
+    def _adopt_played(self, action: bpy.types.Action) -> None:
         self._adopt(action, "actions")
         self._played = self._handles[-1]
 
@@ -126,16 +140,13 @@ class EvaluationCopy:
         worlds = np.empty((len(frames), 4, 4))
         if len(self._find_remaining()) < len(self._handles):
             raise EvaluationCopyGone
-        scene, body = self.scene, self.armature
-        indices = {bone.name: index for index, bone in enumerate(body.pose.bones)}
+        indices = {bone.name: index for index, bone in enumerate(self.armature.pose.bones)}
         order = [indices[name] for name in names]
         matrices = np.empty((min(_CHUNK, len(frames)), 16 * len(indices)), dtype=np.float32)
         for start in range(0, len(frames), _CHUNK):
             chunk = frames[start : start + _CHUNK]
             for row, frame in enumerate(chunk):
-                whole = math.floor(frame)
-                scene.frame_set(whole, subframe=frame - whole)
-                evaluated = body.evaluated_get(scene.view_layers[0].depsgraph)
+                evaluated = self.show_frame(frame)
                 if evaluated.hide_viewport:  # Blender does not pose it then
                     raise RigError(
                         f"armature '{self.name}' is animated to be hidden in frame {frame:g}; mute "
@@ -151,14 +162,8 @@ class EvaluationCopy:
 
     def evaluate_world_matrices(self, frames: Sequence[float]) -> np.ndarray:
         """Return the object's world matrices (F, 4, 4) in frames."""
-        scene, body = self.scene, self.armature
-        result = np.empty((len(frames), 4, 4))
-        for row, frame in enumerate(frames):
-            whole = math.floor(frame)
-            scene.frame_set(whole, subframe=frame - whole)
-            evaluated = body.evaluated_get(scene.view_layers[0].depsgraph)
-            result[row] = np.array(evaluated.matrix_world)
-        return result
+        worlds = [np.array(self.show_frame(frame).matrix_world, np.float64) for frame in frames]
+        return np.array(worlds).reshape(-1, 4, 4)
 
     @staticmethod
     def _find(handle: Handle) -> Any:

@@ -29,17 +29,9 @@ def may_move(obj: bpy.types.Object, *, by_itself: bool = True) -> bool:
     """
     paths = actions.find_animated_paths(obj) if by_itself else set()
     paths |= {curve.data_path for curve in actions.get_drivers(obj)}
+    owners = (owner for leader in _iterate_leaders(obj) for owner in (leader, leader.data))
     return any(path.startswith(_PLACING) for path in paths) or any(
-        _is_alive(leader) for leader in _iterate_leaders(obj)
-    )
-
-
-def _is_alive(leader: bpy.types.Object) -> bool:
-    """Return whether an object, or what it is made of, has any animation."""
-    return any(
-        data and (data.action or data.drivers or data.nla_tracks)
-        for owner in (leader, leader.data)
-        if (data := getattr(owner, "animation_data", None))
+        map(curve_poses.is_animated, owners)
     )
 
 

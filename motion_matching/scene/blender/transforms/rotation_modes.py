@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -43,6 +44,13 @@ def from_mode(values: np.ndarray, mode: str) -> np.ndarray:
     # 'XYZ' turns about X first: in the frame that turns along, that is Z, then Y, then X
     order = mode[::-1].lower()
     return quat.from_euler(values[["xyz".index(axis) for axis in order]].T, order)
+
+
+def read_rotation(owner: Any) -> np.ndarray:
+    """Return the own rotation (1, 4) of an object or pose bone, in float64."""
+    mode = owner.rotation_mode
+    values = np.array(getattr(owner, get_rotation_property(mode)), np.float64)
+    return from_mode(values[:, None], mode)
 
 
 def _split(rotations: np.ndarray, mode: str) -> tuple[euler.HalfAngles, list[int]]:

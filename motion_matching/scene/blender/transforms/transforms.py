@@ -23,6 +23,8 @@ REST = MappingProxyType(
 _EVEN = 2e-3  # how much axes may differ, as a part of the squared scale
 ROTATIONS = ("rotation_quaternion", "rotation_euler", "rotation_axis_angle")
 
+UNSCALED = np.ones(3)
+Y_AXIS = np.array([0.0, 1.0, 0.0])  # along a bone
 Transform = tuple[np.ndarray, np.ndarray]  # rotations (..., 4) and positions (..., 3), float64
 
 
@@ -41,6 +43,22 @@ def compose(a: Transform, b: Transform) -> Transform:
 def invert(a: Transform) -> Transform:
     """Return the transform that undoes a."""
     return quat.inv(a[0]), -quat.inv_mul_vec(a[0], a[1])
+
+
+def see_from(frame: Transform, a: Transform) -> Transform:
+    """Return a transform of the world as it is seen from a frame."""
+    return compose(invert(frame), compose(a, frame))
+
+
+def place_on_ground(place: tuple[float, float, float]) -> Transform:
+    """Return the transform from the origin to a place (x, y, yaw) on the ground."""
+    x, y, yaw = place
+    return quat.from_yaw(np.array(yaw)), np.array([x, y, 0.0])
+
+
+def to_frames(transform: Transform) -> Transform:
+    """Return one transform as that of a single frame, (1, 4) and (1, 3)."""
+    return transform[0][None], transform[1][None]
 
 
 def decompose_similarity(
@@ -77,7 +95,7 @@ def compute_local_poses(matrices: np.ndarray, parents: np.ndarray) -> tuple[np.n
 
 
 def compose_matrices(
-    rotations: np.ndarray, positions: np.ndarray, scales: np.ndarray
+    rotations: np.ndarray, positions: np.ndarray, scales: np.ndarray = UNSCALED
 ) -> np.ndarray:
     """Return matrices (..., 4, 4) that scale (..., 3), then rotate (..., 4), then move (..., 3)."""
     shape = np.broadcast_shapes(rotations.shape[:-1], positions.shape[:-1], scales.shape[:-1])

@@ -1,3 +1,3 @@
 """Find what the controls of a rig move."""
 
-__all__ = ("find_controls", "ik_stretch", "match")
+__all__ = ("find_controls",)

@@ -1,4 +1,4 @@
-"""Controls of a rig that no preset describes, found by trying each free one.
+"""The preset that describes the controls of a rig; without one, found by trying each free one.
 
 A deform bone belongs to the control that turns it, and all that hangs on it, as one, and moves the
 fewest others. IK counts only where its constraint says which controls it has and a trial agrees.
@@ -14,11 +14,15 @@ import bpy
 import numpy as np
 
 from ....engine.errors import RigError
+from ....engine.files import presets
 from ....engine.skeleton.bone_names import join_quoted, split_side
+from ....engine.skeleton.skeleton import Skeleton
 from ...blender.evaluation.evaluation import EvaluationCopy
+from ...blender.id_properties import Switch
+from ...rig.armature import check_armature
 from ..bake_controls import check_editable
-from ..control_rig import ControlLimb, ControlRig, Switch
-from .match import match_control_rig, read_deform_skeleton
+from ..control_rig import ControlLimb, ControlRig
+from ..deform import read_skeleton_of
 from .trials import Outcome, Trials
 
 _UNBOUNDED = 1e5  # limits beyond are none
@@ -42,13 +46,43 @@ def find_control_rig(obj: bpy.types.Object) -> ControlRig | None:
     return find_controls(obj) if has_controls and deform & set(list_followers(obj)) else None
 
 
+def match_control_rig(obj: bpy.types.Object) -> ControlRig | None:
+    """Return the preset that fits an armature, without what is optional and missing, or None.
+
+    Of several that fit, the one that needs most wins. Raises RigError if the best known rig lacks
+    controls that it needs for a character.
+    """
+    check_armature(obj)
+    names = {bone.name for bone in obj.data.bones}
+    known = [ControlRig.from_preset(name) for name in presets.list_names("controls")]
+    fitting = [rig for rig in known if names.issuperset(rig.needs)]
+    if not fitting:
+        return None
+    best = max(fitting, key=lambda rig: len(rig.needs))
+    if missing := best.find_missing(names):
+        raise RigError(
+            f"armature '{obj.name}' is a rig of the kind {best.label}, but it has no "
+            f"{join_quoted(missing[:3])}; generate the rig again, or give a preset of its own."
+        )
+    return best.keep_existing(names)
+
+
+def read_deform_skeleton(obj: bpy.types.Object) -> Skeleton:
+    """Read the skeleton that takes and retargeted clips are made for: the deform bones.
+
+    It stands upright, in metres. Raises RigError if nothing deforms.
+    """
+    return read_skeleton_of(obj, match_control_rig(obj) or ControlRig("none"))
+
+
 def list_followers(obj: bpy.types.Object) -> tuple[str, ...]:
     """Return the bones that follow a constraint."""
-    return tuple(
-        bone.name
-        for bone in obj.pose.bones
-        if any(not c.mute and c.influence > 0.0 for c in bone.constraints)
-    )
+    return tuple(bone.name for bone in obj.pose.bones if _is_held(bone))
+
+
+def _is_held(bone: bpy.types.PoseBone, free: str = "") -> bool:
+    """Return whether a constraint acts on a bone, but for those of a type that leaves it free."""
+    return any(not c.mute and c.influence > 0.0 and c.type != free for c in bone.constraints)
 
 
 def find_controls(obj: bpy.types.Object) -> ControlRig:
@@ -80,19 +114,13 @@ def find_controls(obj: bpy.types.Object) -> ControlRig:
 
 def list_candidates(obj: bpy.types.Object) -> list[str]:
     """Return the bones that an animator turns: free, and with a shape if any bone has one."""
-    bones = [bone for bone in obj.pose.bones if _is_free(bone)]
+    bones = [bone for bone in obj.pose.bones if not any(bone.lock_rotation)]
+    bones = [bone for bone in bones if not _is_held(bone, free="LIMIT_ROTATION")]
     shaped = [bone for bone in bones if bone.custom_shape]
     if not shaped and not any(bone.constraints for bone in obj.pose.bones):
         return [bone.name for bone in bones][:_MOST]
     chosen = shaped or [bone for bone in bones if not bone.bone.use_deform]
     return [bone.name for bone in chosen][:_MOST]
-
-
-def _is_free(bone: bpy.types.PoseBone) -> bool:
-    held = any(
-        not c.mute and c.influence > 0.0 and c.type != "LIMIT_ROTATION" for c in bone.constraints
-    )
-    return not held and not any(bone.lock_rotation)
 
 
 def find_switches(
@@ -111,7 +139,7 @@ def find_switches(
     trials.clear(inert)
     effects = [(switch, bones) for switch, bones in effects if bones.any()]
     flipped = [switch for switch, _ in effects]
-    own = [Switch(s.bone, s.name, trials.read_switch(s)) for s in flipped]
+    own = [switch.read(trials.body) for switch in flipped]
     trials.set_switches(flipped)
     costs = _count_moved([trials.turn(name) for name in outcomes])
     trials.set_switches(own)
@@ -130,19 +158,16 @@ def _count_moved(outcomes: list[Outcome]) -> np.ndarray:
 
 def _list_properties(obj: bpy.types.Object) -> Iterator[Switch]:
     """Yield properties of bones that are 0 or 1 and have no other range, at the other end."""
-    for bone in obj.pose.bones:
+    bones: Any = obj.pose.bones
+    for bone in bones:
         for name in bone.keys():  # noqa: SIM118
             value = bone[name]
             if isinstance(value, bool | int | float) and value in (0, 1):
-                ui: Any = {} if isinstance(value, bool) else _read_limits(bone, name)
+                is_flag = isinstance(value, bool)
+                ui = {} if is_flag else bone.id_properties_ui(name).as_dict()
                 low, high = ui.get("min", 0), ui.get("max", 1)
                 if (low >= 0 or low < -_UNBOUNDED) and (high <= 1 or high > _UNBOUNDED):
                     yield Switch(bone.name, name, 1.0 - value)
-
-
-def _read_limits(bone: Any, name: str) -> dict[str, Any]:
-    """Return what Blender knows of a custom property, such as its range."""
-    return dict(bone.id_properties_ui(name).as_dict())
 
 
 def choose_controls(
@@ -171,7 +196,8 @@ def choose_controls(
 
 def choose_body(trials: Trials, outcomes: Mapping[str, Outcome]) -> tuple[str, str] | None:
     """Return the control that moves all of the body, and the deform bone nearest to it."""
-    whole = [n for n, o in outcomes.items() if o.turned.mean() > _ALL and _can_move(trials.body, n)]
+    whole = [name for name, outcome in outcomes.items() if outcome.turned.mean() > _ALL]
+    whole = [name for name in whole if _can_move(trials.body.pose.bones[name])]
     if not whole:
         return None
     root = trials.get_head(trials.deform[0])
@@ -181,8 +207,7 @@ def choose_body(trials: Trials, outcomes: Mapping[str, Outcome]) -> tuple[str, s
     return best, near
 
 
-def _can_move(obj: bpy.types.Object, name: str) -> bool:
-    bone = obj.pose.bones[name]
+def _can_move(bone: bpy.types.PoseBone) -> bool:
     return not any(bone.lock_location) and not (bone.parent and bone.bone.use_connect)
 
 
@@ -233,9 +258,7 @@ def _find_limbs(
     trials.set_switches(before)
     for solver in _list_solvers(trials):
         bones = [_find_at(trials, joint, chosen) for joint in solver.joints]
-        if "" in bones or len(set(bones)) < 3:
-            continue
-        if not _confirm(trials, solver, bones):
+        if "" in bones or len(set(bones)) < 3 or not _confirm(trials, solver, bones):
             continue
         height = (trials.get_head(bones[2])[2] - low) / max(high - low, 1e-9)
         own = _choose_switches(trials, switches, before, bones, chosen)
@@ -315,3 +338,23 @@ def _describe(
         switches=always,
         found=tuple(found),
     )
+
+
+def find_stretching_bones(obj: bpy.types.Object) -> list[str]:
+    """Return the bones with an IK Stretch in the chains of an armature's IK constraints."""
+    found: dict[str, None] = {}
+    for bone in obj.pose.bones:
+        constraints: list[Any] = list(bone.constraints)
+        for constraint in constraints:
+            if constraint.type == "IK":
+                count = constraint.chain_count or len(bone.parent_recursive) + 1
+                found |= dict.fromkeys(b.name for b in [bone, *bone.parent_recursive][:count])
+    return [name for name in found if obj.pose.bones[name].ik_stretch > 0.0]
+
+
+def set_ik_stretch_off(obj: bpy.types.Object) -> list[str]:
+    """Set IK Stretch to zero in all chains, and return the bones that had some."""
+    names = find_stretching_bones(obj)
+    for name in names:
+        obj.pose.bones[name].ik_stretch = 0.0
+    return names

@@ -11,9 +11,8 @@ import numpy as np
 
 from ....engine.maths.rotations import quat
 from ...blender.evaluation.evaluation import EvaluationCopy
-from ...blender.transforms.transforms import REST, Transform, compute_local_poses
-from ..control_rig import Switch
-from ..switches import find_owner, set_switches
+from ...blender.id_properties import Switch, set_switches
+from ...blender.transforms.transforms import REST, Y_AXIS, Transform, compute_local_poses
 
 _ANGLE = 0.25  # radians by which a control is turned
 _TURN = _ANGLE * np.array([0.48, 0.6, 0.64])
@@ -41,8 +40,7 @@ class Trials:
         copy.clear_pose()
         self.body: Any = copy.armature
         self.deform = deform
-        self.names = tuple(bone.name for bone in self.body.pose.bones)
-        self._index = {name: i for i, name in enumerate(self.names)}
+        self._index = {bone.name: i for i, bone in enumerate(self.body.pose.bones)}
         self._deform = [self._index[name] for name in deform]
         self._frame = 0
         self.rest = self._evaluate()
@@ -51,12 +49,8 @@ class Trials:
 
     def set_switches(self, switches: Iterable[Switch]) -> None:
         """Set switches for all trials from now on."""
-        set_switches(self.body, list(switches))
+        set_switches(self.body, switches)
         self.rest = self._evaluate()
-
-    def read_switch(self, switch: Switch) -> float:
-        """Return the present value of a switch's property."""
-        return float(find_owner(self.body, switch)[switch.name])
 
     def turn(self, name: str) -> Outcome:
         """Turn a control and put it back."""
@@ -83,7 +77,7 @@ class Trials:
 
     def find_effect(self, switch: Switch) -> np.ndarray:
         """Return which deform bones (B,) turn if a switch is set, and set it back."""
-        before = Switch(switch.bone, switch.name, self.read_switch(switch))
+        before = switch.read(self.body)
         start = self._evaluate()
         set_switches(self.body, [switch])
         rotations, _ = self._evaluate()
@@ -111,7 +105,7 @@ class Trials:
         angles = np.linalg.norm(quat.to_scaled_angle_axis(quat.positive(deform)), axis=-1)
         far = np.linalg.norm(shifts, axis=-1) > _MOVED * self.size
         # a bone of a limb may twist less than its control, but it points where that turns it
-        axes = quat.mul_vec(self.rest[0][self._deform], np.array([0.0, 1.0, 0.0]))
+        axes = quat.mul_vec(self.rest[0][self._deform], Y_AXIS)
         apart = np.cross(quat.mul_vec(deform, axes), quat.mul_vec(own, axes))
         turned = (angles > _ROTATED) & (np.linalg.norm(apart, axis=-1) < _AS_ONE)
         return Outcome(turned, (angles > _ROTATED) | far, shifts)
@@ -119,12 +113,11 @@ class Trials:
     def _evaluate(self) -> Transform:
         """Return rotations (N, 4) and positions (N, 3) of all bones in the armature."""
         self.body.update_tag()
-        scene = self._copy.scene
         self._frame += 1  # another frame, so that drivers are evaluated as well
-        scene.frame_set(self._frame)
-        evaluated = self.body.evaluated_get(scene.view_layers[0].depsgraph)
-        matrices = np.empty(16 * len(self.names), np.float32)
+        evaluated = self._copy.show_frame(self._frame)
+        count = len(self._index)
+        matrices = np.empty(16 * count, np.float32)
         evaluated.pose.bones.foreach_get("matrix", matrices)
         by_bone = matrices.reshape(1, -1, 4, 4).swapaxes(-1, -2).astype(np.float64)
-        rotations, positions = compute_local_poses(by_bone, np.full(len(self.names), -1))
+        rotations, positions = compute_local_poses(by_bone, np.full(count, -1))
         return rotations[0], positions[0]

@@ -19,22 +19,27 @@ from ...blender.animation import actions
 from ...blender.animation.curves import parse_bone_name
 from ...blender.evaluation.channels import OBJECT_GROUP
 from ...blender.evaluation.evaluation import compute_world_matrix
-from ...blender.transforms.transforms import Transform, compose, decompose_similarity, invert
+from ...blender.id_properties import Switch
+from ...blender.transforms.transforms import (
+    Transform,
+    decompose_similarity,
+    place_on_ground,
+    see_from,
+)
 from ...rig.armature import to_blender_names
 from ...writing.channel_writer import CarrierMove, ChannelWriter, Track
-from ...writing.saved_pose import SavedPose, SavedProperty
 from ..bake_controls import (
+    LOCKED,
     ControlSettings,
     check_editable,
     check_existing,
+    explain_lock,
     find_resting,
     open_graph,
 )
-from ..control_rig import ControlRig, Switch, matches
-from ..switches import build_switch_path, choose_modes, find_owner, list_switches
+from ..control_rig import ControlRig, matches
 from .live_solver import LiveSolver, WorldChain
 
-_LOCKED = 1e-3  # radians, or units: what a locked channel may be off
 _MEASURED = 24  # updates that the rate is measured over
 _TICKS, _FEWEST, _SECONDS = 24, 3, 0.5  # of a measurement on its own: most ticks, least, and time
 _SWAY = 0.05  # metres and radians that it moves a character by
@@ -59,21 +64,24 @@ class ControlWriter(ChannelWriter):
         check_existing(obj, rig)
         super().__init__(obj)
         self.label = rig.label
-        modes, both = choose_modes(rig, settings.legs, settings.arms), settings.match_both
-        by_fk = [m.name for m in rig.limbs if both or modes[m.name] == "FK"]
-        by_ik = [m.name for m in rig.limbs if m.has_ik and (both or modes[m.name] == "IK")]
-        switches = list_switches(rig, modes)
-        with open_graph(obj, switches, find_resting(obj, rig)) as graph:
-            self._solver = LiveSolver(graph, rig, by_fk, by_ik)
+        keyed = settings.choose(rig)
+        with open_graph(obj, keyed.switches, find_resting(obj, rig)) as graph:
+            self._solver = LiveSolver(graph, keyed)
         turn, shift, scale = decompose_similarity(compute_world_matrix(obj), obj.name)
         self._stand: Transform = turn, shift
         self._scale = float(scale)
-        self._chain = self._build_chain(skeleton)
+        names, bones = to_blender_names(skeleton.names), self._solver.bones
+        if missing := [bone for bone in bones if bone not in names]:
+            raise RigError(
+                f"the motion has no {join_quoted(missing[:3])}, which controls of "
+                f"'{self.armature.name}' move; build the database for this armature again."
+            )
+        self._chain = WorldChain(skeleton, names, bones, self._stand, self._scale)
         self.start = float(shift[0]), float(shift[1]), 2.0 * float(np.arctan2(turn[3], turn[0]))
         driven = self._solver.controls
         idle = _find_idle(obj, rig, driven)
         self._assign_channels(obj, [*driven, *idle], idle=idle)
-        self._assign_switches(obj, switches)
+        self._assign_switches(obj, keyed.switches)
         self._find_locked(obj, driven)
         self._durations, self._updates = np.zeros(_MEASURED), 0
 
@@ -102,8 +110,8 @@ class ControlWriter(ChannelWriter):
         result = self._pack_channels(before)
         result[self._switched] = self._switch_values
         away = np.abs(result[self._locked] - self._locked_at)
-        if np.any(away > _LOCKED):
-            self._refuse_locked(int(np.argmax(away)))
+        if np.any(away > LOCKED):
+            raise RigError(explain_lock(*self._locked_names[np.argmax(away)], self.armature.name))
         return result
 
     def find_carrier_moves(self, place: tuple[float, float, float]) -> list[CarrierMove]:
@@ -111,46 +119,16 @@ class ControlWriter(ChannelWriter):
 
         Those are the keys of controls that nothing carries, such as the torso and feet on IK.
         """
-        x, y, yaw = place
-        moved = quat.from_yaw(np.array(yaw)), np.array([x, y, 0.0])
-        turn, shift = compose(invert(self._stand), compose(moved, self._stand))
+        turn, shift = see_from(self._stand, place_on_ground(place))
         shift = shift / self._scale
         moves = []
-        for row, rotation, position, is_local in self._solver.list_world_controls():
+        for row, rotation, position, is_local in self._solver.iterate_world_controls():
             own = quat.mul(quat.inv_mul(rotation, turn), rotation)
             away = quat.mul_vec(turn, position) + shift - position
             linear = own if is_local else turn
             away = quat.inv_mul_vec(rotation, away) if is_local else away
             moves.append(CarrierMove(*self._tracks_by_row[row], own, linear, away))
         return moves
-
-    def _build_chain(self, skeleton: Skeleton) -> WorldChain:
-        names, bones = to_blender_names(skeleton.names), self._solver.bones
-        if missing := [bone for bone in bones if bone not in names]:
-            raise RigError(
-                f"the motion has no {join_quoted(missing[:3])}, which controls of "
-                f"'{self.armature.name}' move; build the database for this armature again."
-            )
-        return WorldChain(skeleton, names, bones, self._stand, self._scale)
-
-    def _capture(self, obj: bpy.types.Object) -> SavedPose:
-        before = tuple(switch.read(obj) for switch in self._switches)
-        return SavedPose.capture(
-            obj,
-            self._bone_indices,
-            moves_object=False,
-            plays_on=False,
-            properties=before,
-            hides=self._list_hidden(obj),
-        )
-
-    def _list_hidden(self, obj: bpy.types.Object) -> Sequence[bpy.types.Object]:
-        """Return the objects that are hidden while something else shows the poses."""
-        return ()
-
-    def _set_others(self, obj: bpy.types.Object, channels: np.ndarray) -> None:
-        for switch in self._switches:
-            switch.set(obj)
 
     def _update(self) -> None:
         began = time.perf_counter()
@@ -160,19 +138,18 @@ class ControlWriter(ChannelWriter):
 
     def _assign_switches(self, obj: bpy.types.Object, switches: Sequence[Switch]) -> None:
         """Assign channels to the switches, after all others; each keeps its value."""
-        found = [(switch, find_owner(obj, switch)) for switch in switches]
+        found = [(switch, switch.find_owner(obj)) for switch in switches]
         known = [(switch, owner) for switch, owner in found if owner is not None]
         # a preset may name one twice: the later one counts
-        named = {build_switch_path(owner, switch): (switch, owner) for switch, owner in known}
+        named = {switch.build_path(owner): (switch, owner) for switch, owner in known}
         first, self.channel_count = self.channel_count, self.channel_count + len(named)
         self._switched = slice(first, self.channel_count)
-        self._switches: list[SavedProperty] = []
         tracks = []
         for number, (path, (switch, owner)) in enumerate(named.items()):
             is_bone = isinstance(owner, bpy.types.PoseBone)
             before = owner[switch.name]
             value = float(type(before)(switch.value))
-            self._switches.append(SavedProperty(owner.name if is_bone else "", switch.name, value))
+            self._switches.append(Switch(owner.name if is_bone else "", switch.name, value))
             group = owner.name if is_bone else OBJECT_GROUP
             tracks.append(Track(path, group, first + number, (0,), (float(before),)))
         self._switch_values = np.array([switch.value for switch in self._switches])
@@ -182,43 +159,27 @@ class ControlWriter(ChannelWriter):
 
     def _find_locked(self, obj: bpy.types.Object, driven: Sequence[str]) -> None:
         """Find the channels that are locked although the motion may need them."""
-        locked: list[tuple[int, str]] = []
+        locked: list[tuple[int, tuple[str, str]]] = []
         for row, name in enumerate(driven):
             location, rotation, mode = self._tracks_by_row[row]
             kinds = [(rotation, "rotation")] if mode != "QUATERNION" or not rotation.free else []
             connected = obj.data.bones[name].use_connect
             for track, kind in [*kinds, *([] if connected else [(location, "location")])]:
                 stuck = (c for c in range(len(track.rest)) if c not in track.free)
-                locked += [(track.start + c, f"the {kind} of control '{name}'") for c in stuck]
+                locked += [(track.start + c, (kind, name)) for c in stuck]
         self._locked = np.array([channel for channel, _ in locked], np.intp)
         self._locked_at = self.at_rest[self._locked]
-        self._locked_names = [name for _, name in locked]
-
-    def _refuse_locked(self, index: int) -> None:
-        raise RigError(
-            f"{self._locked_names[index]} of '{self.armature.name}' is locked, but the motion "
-            "needs it; unlock it in the sidebar (N), under Item > Transform."
-        )
+        self._locked_names = [names for _, names in locked]
 
 
 def _find_idle(obj: bpy.types.Object, rig: ControlRig, driven: Sequence[str]) -> list[str]:
     """Return bones that a description puts at rest, if they are posed now or have keys."""
-    data = obj.animation_data
-    action = data.action if data else None
+    action = actions.get_assigned(obj)
     curves = actions.get_active_curves(action, actions.find_slot(action, obj)) if action else ()
     keyed = {parse_bone_name(curve.data_path) for curve in curves}
-    rolls = {name for limb in rig.limbs for name in (limb.roll,) if name}
-    resting = find_resting(obj, rig)
-    return [
-        bone.name
-        for bone in obj.pose.bones
-        if bone.name not in driven
-        and (
-            bone.name in rolls
-            or bone.name in resting
-            or (bone.name in keyed and matches(bone.name, rig.rest))
-        )
-    ]
+    idle = find_resting(obj, rig) | {limb.roll for limb in rig.limbs}
+    others = [bone.name for bone in obj.pose.bones if bone.name not in driven]
+    return [n for n in others if n in idle or (n in keyed and matches(n, rig.rest))]
 
 
 def measure_live_rate(writer: ControlWriter, skeleton: Skeleton) -> float:

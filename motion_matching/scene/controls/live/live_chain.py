@@ -12,7 +12,7 @@ from itertools import permutations
 import numpy as np
 
 from ....engine.maths.rotations import quat
-from ...blender.transforms.transforms import Transform
+from ...blender.transforms.transforms import Transform, compose_matrices
 from ..pose_graph import PoseGraph
 
 _POSES = 48  # random poses in which it is measured what carries a control
@@ -78,9 +78,7 @@ class ControlChain:
         placed: Sequence[bool],
         turned: Sequence[bool],
     ) -> ControlChain:
-        """Measure the chain of controls; `placed` and `turned` ones take their wanted place or
-        rotation.
-        """
+        """Measure the chain of controls; `placed` and `turned` ones take wanted places or turns."""
         posed = _pose_randomly(graph, controls, placed)
         carriers, between = np.full(len(controls), -1), []
         for index, name in enumerate(controls):
@@ -89,12 +87,16 @@ class ControlChain:
             used = [i for i, other in enumerate(controls) if other in posed.used]
             if not used:
                 continue
-            slack = [_measure_slack(posed, name, base, controls[i]) for i in used]
+            # by how much its base moves in the frames of others
+            slack = [
+                float(np.abs(compose_matrices(*base) - _carry(posed, name, controls[i])).max())
+                for i in used
+            ]
             carriers[index] = used[int(np.argmin(slack))]
             if not turned[index] and placed[index] and min(slack) > _RIGID:
                 between += _fit_between(posed, controls, index, used, base)
         local = np.array([graph.obj.data.bones[name].use_local_location for name in controls])
-        rests = np.stack([to_matrix(graph.get_rest(name)) for name in controls])
+        rests = np.stack([compose_matrices(*graph.get_rest(name)) for name in controls])
         axes = np.where(local[:, None, None], np.eye(3), rests[:, :3, :3])
         levels = _build_levels(rests, carriers, placed, turned)
         return cls(levels, tuple(between), local, axes)
@@ -132,23 +134,21 @@ def _pose_randomly(graph: PoseGraph, controls: Sequence[str], placed: Sequence[b
     return posed
 
 
-def _measure_slack(graph: PoseGraph, name: str, base: Transform, other: str) -> float:
-    """Return by how much a control's base moves in another one's frame."""
-    offset = to_matrix(graph.compute_offset(name, other))
-    rigid = to_matrix(graph.compute_pose(other)) @ offset
-    moved = to_matrix(base) - rigid
-    return float(np.abs(moved).max())
+def _carry(graph: PoseGraph, name: str, carrier: str) -> np.ndarray:
+    offset = compose_matrices(*graph.compute_offset(name, carrier))
+    return compose_matrices(*graph.compute_pose(carrier)) @ offset
 
 
 def _fit_between(
     graph: PoseGraph, controls: Sequence[str], index: int, used: Sequence[int], base: Transform
 ) -> list[Between]:
     """Return how a control lies between the two others that explain its position best."""
-    poses = {i: to_matrix(graph.compute_pose(controls[i])) for i in used}
+    poses = {i: compose_matrices(*graph.compute_pose(controls[i])) for i in used}
+    own = compose_matrices(*base)
     fits: list[tuple[float, Between]] = []
     for first, second in permutations(used, 2):
         back = invert_rigid(poses[first])
-        goal = np.broadcast_to(back @ to_matrix(base), (_POSES, 4, 4))[:, :3].reshape(-1, 12)
+        goal = np.broadcast_to(back @ own, (_POSES, 4, 4))[:, :3].reshape(-1, 12)
         features = _list_features(np.broadcast_to(back @ poses[second], (_POSES, 4, 4)))
         weights = np.linalg.lstsq(features, goal, rcond=1e-6)[0]
         error = np.abs(features @ weights - goal)[:, 3::4].max()
@@ -180,16 +180,6 @@ def _build_levels(
         unplaced, unturned = (own[~np.array(mask)[own]] for mask in (placed, turned))
         levels.append(Level(own, over, relative, unplaced, unturned))
     return tuple(levels)
-
-
-def to_matrix(transform: Transform) -> np.ndarray:
-    """Return matrices (..., 4, 4) of rotations (..., 4) and positions (..., 3)."""
-    rotations, positions = transform
-    shape = np.broadcast_shapes(rotations.shape[:-1], positions.shape[:-1])
-    result = np.zeros((*shape, 4, 4))
-    result[..., :3, :3], result[..., :3, 3] = quat.to_matrix(rotations), positions
-    result[..., 3, 3] = 1.0
-    return result
 
 
 def invert_rigid(matrices: np.ndarray) -> np.ndarray:

@@ -6,44 +6,31 @@ control of a foot stays at rest.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
 from ....engine.maths.rotations import quat
 from ....engine.skeleton.skeleton import Skeleton
-from ...blender.transforms.transforms import Transform, invert
-from ..control_rig import ControlLimb, ControlRig
+from ...blender.transforms.transforms import Transform, compose_matrices, invert
+from ..control_rig import ControlLimb, KeyedControls
 from ..pose_graph import PoseGraph
-from ..solve_controls import aim_pole, list_keyed, measure_limb
-from .live_chain import ControlChain, to_matrix
-
-
-class WorldControl(NamedTuple):
-    """A control that nothing carries: its row, its rest, and whether it moves along its axes."""
-
-    row: int
-    rotation: np.ndarray
-    position: np.ndarray
-    is_local: bool
+from ..solve_controls import aim_pole, measure_limb
+from .live_chain import ControlChain
 
 
 class LiveSolver:
     """Finds the channels of controls for poses of deform bones, which are in the armature's space.
 
-    `by_fk` and `by_ik` are the names of the limbs whose FK and whose IK controls are wanted. The
-    `bones` are those whose poses are needed, in their order.
+    The `bones` are those whose poses are needed, in their order.
     """
 
-    def __init__(
-        self, graph: PoseGraph, rig: ControlRig, by_fk: Collection[str], by_ik: Collection[str]
-    ) -> None:
-        limbs = tuple(replace(limb, roll="", target="") for limb in rig.limbs)
-        rig = replace(rig, limbs=limbs)
-        solved = [limb for limb in rig.limbs if limb.name in by_ik]
-        self.controls = list_keyed(rig, by_fk, by_ik)
+    def __init__(self, graph: PoseGraph, keyed: KeyedControls) -> None:
+        limbs = tuple(replace(limb, roll="", target="") for limb in keyed.rig.limbs)
+        rig = replace(keyed.rig, limbs=limbs)
+        solved = [limb for limb in rig.limbs if limb.name in keyed.by_ik]
+        self.controls = replace(keyed, rig=rig).controls
         bones = {**rig.place, **rig.follow, **rig.shift}
         for limb in rig.limbs:
             bones |= dict(zip(limb.fk, limb.bones, strict=True))
@@ -58,7 +45,7 @@ class LiveSolver:
         place = {bone: i for i, bone in enumerate(self.bones)}
         self._follows = np.array([place[bones[c]] for c in self.controls])
         offsets = [graph.compute_offset(c, bones[c]) for c in self.controls]
-        self._offsets = np.stack([to_matrix(offset) for offset in offsets])
+        self._offsets = np.stack([compose_matrices(*offset) for offset in offsets])
         masks = [c in placed for c in self.controls], [c in turned for c in self.controls]
         self._chain = ControlChain.measure(graph, self.controls, *masks)
         self._poles = _Poles(graph, solved, self.controls, place) if solved else None
@@ -70,12 +57,15 @@ class LiveSolver:
             wanted[self._poles.controls, :3, 3] = self._poles.compute(poses)
         return self._chain.compute_channels(wanted)
 
-    def list_world_controls(self) -> list[WorldControl]:
-        """Return the controls that are posed in the armature's space, as nothing carries them."""
+    def iterate_world_controls(self) -> Iterator[tuple[int, np.ndarray, np.ndarray, bool]]:
+        """Yield the controls that nothing carries, which are posed in the armature's space.
+
+        These are row, rest rotation (4,) and position (3,), and if locations are along its axes.
+        """
         level, local = self._chain.levels[0], self._chain.local
         rests = level.relative
         parts = quat.from_matrix(rests[:, :3, :3]), rests[:, :3, 3], local[level.controls].tolist()
-        return [WorldControl(*each) for each in zip(level.controls.tolist(), *parts, strict=True)]
+        return zip(level.controls.tolist(), *parts, strict=True)
 
 
 class _Poles:
@@ -94,7 +84,7 @@ class _Poles:
             [graph.compute_offset(c, b) for c, b in zip(limb.fk[:3], limb.bones[:3], strict=True)]
             for limb in limbs
         ]
-        self._offsets = np.array([[to_matrix(part) for part in parts] for parts in offsets])
+        self._offsets = np.array([[compose_matrices(*part) for part in parts] for parts in offsets])
         sizes, ahead = zip(*(measure_limb(graph, limb) for limb in limbs), strict=True)
         self._sizes, self._ahead = np.array(sizes)[:, None], np.stack(ahead)[..., None]
 
@@ -127,12 +117,12 @@ class WorldChain:
         self._levels = [np.flatnonzero(depths == d) for d in range(int(depths.max()) + 1)]
         self._parents = [above[level] for level in self._levels]
         self._needed, self._wanted = np.array(needed), np.array([row[bone] for bone in bones])
-        self._back, self._scale = to_matrix(invert((stand[0], stand[1] / scale))), scale
+        self._back, self._scale = compose_matrices(*invert((stand[0], stand[1] / scale))), scale
 
     def compute(self, pose: np.ndarray) -> np.ndarray:
         """Return the poses (N, 4, 4) of the wanted bones for a local pose (7, B) in metres."""
         local = pose[:, self._needed].T.astype(np.float64)
-        posed = to_matrix((local[:, 3:], local[:, :3] / self._scale))
+        posed = compose_matrices(local[:, 3:], local[:, :3] / self._scale)
         posed[self._levels[0]] = self._back @ posed[self._levels[0]]
         for level, parents in zip(self._levels[1:], self._parents[1:], strict=True):
             posed[level] = posed[parents] @ posed[level]

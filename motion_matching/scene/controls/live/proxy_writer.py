@@ -104,7 +104,10 @@ def create_proxy(skeleton: Skeleton, name: str) -> bpy.types.Object:
     for block, _ in _list_parts(obj):
         block[_MARK] = block.is_runtime_data = True
     obj.hide_select = body.hide_select = True
-    _hide_bones(armature)  # the body shows them
+    hidden = armature.collections.new("Bones")  # the body shows them
+    for bone in armature.bones:
+        hidden.assign(bone)
+    hidden.is_visible = False
     return obj
 
 
@@ -124,13 +127,6 @@ def _is_carried(obj: bpy.types.Object, bound: Container[bpy.types.Object]) -> bo
     return parent is not None
 
 
-def _hide_bones(armature: bpy.types.Armature) -> None:
-    hidden = armature.collections.new("Bones")
-    for bone in armature.bones:
-        hidden.assign(bone)
-    hidden.is_visible = False
-
-
 def _list_parts(proxy: bpy.types.Object) -> list[tuple[Any, str]]:
     """Return the blocks that make a proxy, each with its kind."""
     bodies = proxy.children
@@ -144,7 +140,6 @@ def _list_parts(proxy: bpy.types.Object) -> list[tuple[Any, str]]:
 
 
 def _enter_local_views(objects: Iterable[bpy.types.Object]) -> None:
-    """Show objects in local views, too."""
     for window in bpy.context.window_manager.windows:
         for area in window.screen.areas:
             space = area.spaces.active
