@@ -16,7 +16,6 @@ from ..motion.clip import Clip
 from ..skeleton.bone_names import split_words
 from ..skeleton.skeleton import Skeleton
 from .numbers import NUMBERS
-from .sampled_body import sample_frames
 
 # words in names of bones that do not move a part of the body themselves
 _HELPERS = (
@@ -40,10 +39,6 @@ class BodySubset:
     skeleton: Skeleton
     clips: tuple[Clip, ...]
     bones: tuple[int, ...]
-
-    def find_number(self, bone: int) -> int | None:
-        """Return the number here of a bone of the whole skeleton, if it is here."""
-        return self.bones.index(bone) if bone in self.bones else None
 
 
 def choose_body(
@@ -221,9 +216,3 @@ def _list_end_sites(
             x, y, z = skeleton.rest_positions[bone].tolist()
             sites.append((number[parent], (x, y, z)))
     return tuple(sites)
-
-
-def sample_positions(subset: BodySubset, most: int = 400) -> np.ndarray:
-    """Return world positions (F, B, 3) of some frames, or of the rest pose without clips."""
-    positions = sample_frames(subset.skeleton, subset.clips)[1]
-    return positions[:: max(1, len(positions) // most)]

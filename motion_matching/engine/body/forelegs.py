@@ -9,7 +9,7 @@ import numpy as np
 from ..motion.clip import Clip
 from ..skeleton.skeleton import Skeleton
 from .numbers import NUMBERS
-from .sampled_body import SampledBody, sample_frames
+from .sampled_body import SampledBody, measure_segments
 
 
 def leave_out_arms(
@@ -28,7 +28,8 @@ def leave_out_arms(
     forks = {fork for fork in joints.values() if fork != hips}
     if not forks:
         return joints
-    lengths = {foot: _measure_length(body, foot, limb) for foot, limb in limbs.items()}
+    ways = {foot: body.measure_way(limb["thigh"], foot) for foot, limb in limbs.items()}
+    lengths = {foot: float(way.sum()) for foot, way in ways.items()}
     leg = max(lengths[foot] for foot in hind)
     rest = SampledBody.from_clips(body.skeleton, ())
     ends = [(limbs[foot]["thigh"], rest.ends[foot], body.ends[foot]) for foot in hind]
@@ -38,8 +39,8 @@ def leave_out_arms(
     often = max(float(low[foot].mean()) for foot in hind)
     knees = [body.positions[:, limbs[foot].get("shin", foot), 2] for foot in hind]
     knees_up = float(np.median(knees)) - body.floor > NUMBERS.knees_up * leg
-    ways = body.positions[:, list(forks)].mean(axis=1) - body.positions[:, hips]
-    has_long_legs = _are_long(leg, ways)
+    along = body.positions[:, list(forks)].mean(axis=1) - body.positions[:, hips]
+    has_long_legs = _are_long(leg, along)
 
     def is_leg(foot: int) -> bool:
         share = float(low[foot].mean())
@@ -59,14 +60,6 @@ def leave_out_arms(
 def _are_long(leg: float, ways: np.ndarray) -> bool:
     """Return whether legs are as long as people's, by the ways (F, 3) along the trunk."""
     return leg > NUMBERS.long_legs * float(np.median(np.linalg.norm(ways, axis=-1)))
-
-
-def _measure_length(body: SampledBody, foot: int, limb: dict[str, int]) -> float:
-    """Return the length of a leg from its thigh to the end of its last bone."""
-    chain = body.skeleton.get_chain_to_root(foot)
-    chain = chain[: chain.index(limb["thigh"])]
-    tip = np.linalg.norm(body.ends[foot] - body.positions[:, foot], axis=-1)
-    return float(body.lengths[chain].sum() + np.median(tip))
 
 
 def _stands_at_rest(
@@ -112,20 +105,20 @@ def stands_on_wrists(
     Legs are thigh, shin, foot and toe, and arms upper arm, forearm and hand. The trunk is level and
     wrists are low under the shoulders: in a rest pose that stands, or else mostly in the motion.
     """
-    rest = sample_frames(skeleton, ())[1]
+    rest = SampledBody.from_clips(skeleton, ()).positions
     shoulders, wrists = ([arm[part] for arm in arms] for part in (0, 2))
     trunk = rest[0, shoulders].mean(axis=0) - rest[0, hips]
     feet = [min((leg[2], leg[3]), key=lambda bone: rest[0, bone, 2]) for leg in legs]
     thighs, knees = ([leg[part] for leg in legs] for part in (0, 1))
     if _is_upright(trunk) and all(_is_upright(way) for way in rest[0, thighs] - rest[0, feet]):
         return False
-    moving = sample_frames(skeleton, clips)[1]
+    moving = SampledBody.from_clips(skeleton, clips).positions
     ends = [(one, rest[:, foot], moving[:, foot]) for one, foot in zip(thighs, feet, strict=True)]
     stands = _stands_at_rest(rest, moving, ends, trunk, float(rest[0, feet, 2].min()))
     fork = skeleton.find_common_ancestor([arm[0] for arm in arms])
     ways = moving[:, hips if fork is None else fork] - moving[:, hips]
-    joints = np.linalg.norm(np.diff(rest[0, list(legs[0])], axis=0), axis=-1)
-    if not stands and (not clips or _are_long(float(joints.sum()), ways)):
+    leg = float(measure_segments(rest[:, list(legs[0])]).sum())
+    if not stands and (not clips or _are_long(leg, ways)):
         return False
     shown = rest if stands else moving
     ways = shown[:, shoulders].mean(axis=1) - shown[:, hips]

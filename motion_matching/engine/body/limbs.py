@@ -8,8 +8,8 @@ import numpy as np
 
 from ..errors import RigError
 from ..skeleton.skeleton import Skeleton
+from .arm_search import FINGERS as FINGERS
 from .body_roles import BodyRoles
-from .fingers import FINGERS as FINGERS
 from .named_bones import SIDE_WORDS, NamedBones
 from .rig import Roles
 

@@ -22,7 +22,7 @@ from ..skeleton.skeleton import Skeleton
 from .bone_pairs import find_bone_pairs
 from .numbers import NUMBERS
 from .rig import Roles, find_roles
-from .sampled_body import sample_frames
+from .sampled_body import SampledBody
 
 _REFLECTION = np.diag([-1.0, 1.0, 1.0])
 # the negative of the reflection in X is the half-turn about X
@@ -74,20 +74,20 @@ def find_symmetry(clip: Clip, roles: Roles | None = None) -> Symmetry:
     skeleton = clip.skeleton
     roles = find_roles(skeleton, [clip]) if roles is None else roles
     pairs = find_bone_pairs(skeleton, roles, [clip])
-    local, positions, rotations, _ = sample_frames(skeleton, [clip])
+    body = SampledBody.from_clips(skeleton, [clip])
     above_hips = skeleton.get_chain_to_root(roles.hips)
     offsets = clip.positions.mean(axis=0, dtype=np.float64)
     offsets[above_hips] = 0.0
-    across = _compute_lateral_vectors(roles, pairs, positions)
-    one_sided = _find_one_sided(skeleton, pairs, above_hips, positions, across)
+    across = _compute_lateral_vectors(roles, pairs, body.positions)
+    one_sided = _find_one_sided(skeleton, pairs, above_hips, body.positions, across)
     pairs = np.where(one_sided, np.arange(len(pairs)), pairs)
-    local, world = (quat.to_matrix(turns).mean(axis=0) for turns in (local, rotations))
+    local, world = (quat.to_matrix(turns).mean(axis=0) for turns in (body.local, body.rotations))
     lengths = np.linalg.norm(offsets, axis=-1, keepdims=True)
     directions = offsets / np.where(lengths > 1e-3, lengths, np.inf)  # zero if too short for one
     fit = _Fit(skeleton.parents, pairs, above_hips, ~one_sided, local, world, directions)
     axes = _find_rest_axes(skeleton, pairs, above_hips, one_sided)
     if axes is None:
-        hips_across = np.mean(quat.inv_mul_vec(rotations[:, roles.hips], across), axis=0)
+        hips_across = np.mean(quat.inv_mul_vec(body.rotations[:, roles.hips], across), axis=0)
         axes = fit.solve_below_hips(hips_across)
     axes = fit.solve_above_hips(axes)
     _check_offsets(skeleton, pairs, ~one_sided, offsets, axes)
