@@ -147,14 +147,9 @@ def _thin_clips(clips: Sequence[Clip]) -> list[Clip]:
         step = max(1, min(int(clip.fps / NUMBERS.least_rate), -(-total // NUMBERS.subset_frames)))
         start = max(0, (clip.frame_count - share * step) // 2)
         part = slice(start, start + share * step, step)
-        thinned.append(
-            replace(
-                clip,
-                positions=clip.positions[part],
-                rotations=clip.rotations[part],
-                fps=clip.fps / step,
-            )
-        )
+        positions, rotations = clip.positions[part], clip.rotations[part]
+        slow = replace(clip, positions=positions, rotations=rotations, fps=clip.fps / step)
+        thinned.append(slow)
     return thinned
 
 

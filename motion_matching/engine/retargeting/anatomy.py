@@ -149,7 +149,10 @@ class _Measuring:
         frames |= find_finger_frames(self.skeleton, self.roles, frames)
         legs = [limbs[leg] for leg in LEGS]
         leg = float(np.mean([limb.reach for limb in legs]))
-        limbs = self._stand(limbs, frames, leg)
+        limbs = {
+            name: limb if limb.ball is None else self._measure_stance(name, limb, frames, leg)
+            for name, limb in limbs.items()
+        }
         legs = [limbs[leg] for leg in LEGS]
         ankle = float(np.mean([limb.ball_height - limb.foot[2] for limb in legs]))
         if self.animal:  # feet that are not flat: heights count from where they stand
@@ -204,31 +207,23 @@ class _Measuring:
         rest = self.skeleton.compute_rest_world()[0].astype(np.float64)
         return quat.mul_inv(self.poses.rotations[0, self.hips], rest[self.hips])
 
-    # torso
-
     def _measure_torso(self) -> dict[int, np.ndarray]:
-        """Return C of root, torso and collars: the inverse of their upright rotations."""
-        upright = find_upright_trunk(self.poses, self.skeleton, self.roles, self.bones)
-        frames = {bone: quat.inv(rotation) for bone, rotation in upright.items()}
-        return frames | self._measure_roots()
+        """Return C of root, torso and collars: the inverse of their upright rotations.
 
-    def _measure_roots(self) -> dict[int, np.ndarray]:
-        """Return C of the bones above the hips: the inverse of their rest, turned to face ahead."""
+        Those of roots are their rest, turned to face ahead.
+        """
+        upright = find_upright_trunk(self.poses, self.skeleton, self.roles, self.bones)
         rest = self.skeleton.compute_rest_world()[0].astype(np.float64)
-        turn = self._find_rest_turn()
-        return {
-            bone: quat.inv(quat.mul(turn, rest[bone])) for bone in self.roles.chains.get("root", ())
-        }
+        turn, roots = self._find_rest_turn(), self.roles.chains.get("root", ())
+        upright |= {bone: quat.mul(turn, rest[bone]) for bone in roots}
+        return {bone: quat.inv(rotation) for bone, rotation in upright.items()}
 
     # limbs
 
     def _measure_limb(self, name: str, frames: dict[int, np.ndarray]) -> Limb:
         """Return a limb without its stance, and add C of its bones to `frames`."""
-        limb, points = self.bones[name], self.poses.positions
-        ways = [
-            points[:, b] - points[:, a]
-            for a, b in ((limb.upper, limb.lower), (limb.lower, limb.end))
-        ]
+        limb = self.bones[name]
+        ways = limb.find_ways(self.poses.positions)
         hinge = self._find_hinge(limb, *map(quat.normalize_vectors, ways))
         for bone, way in zip((limb.upper, limb.lower), ways, strict=True):
             along = self.poses.average_direction(bone, quat.normalize_vectors(way))
@@ -266,10 +261,7 @@ class _Measuring:
     def _find_hand_turn(self, limb: LimbBones) -> np.ndarray:
         """Return the inverse turn (4,) of a neutral hand in the frame of the forearm."""
         rotations, points = self.skeleton.compute_rest_world()
-        upper, lower = (
-            quat.normalize_vectors(points[b] - points[a])
-            for a, b in ((limb.upper, limb.lower), (limb.lower, limb.end))
-        )
+        upper, lower = map(quat.normalize_vectors, limb.find_ways(points))
         at_rest = quat.inv_mul(rotations[limb.end], rotations[limb.lower]).astype(np.float64)
         if upper @ lower > NUMBERS.elbow_straight:
             return at_rest
@@ -333,16 +325,6 @@ class _Measuring:
         return find_soles(self.poses, self.bones, known, leg)
 
     # stance
-
-    def _stand(
-        self, limbs: dict[str, Limb], frames: Mapping[int, np.ndarray], leg: float
-    ) -> dict[str, Limb]:
-        """Return limbs with the heights of their planted balls and their stances."""
-        result = dict(limbs)
-        for name, limb in limbs.items():
-            if limb.ball is not None:
-                result[name] = self._measure_stance(name, limb, frames, leg)
-        return result
 
     def _measure_stance(
         self, name: str, limb: Limb, frames: Mapping[int, np.ndarray], leg: float

@@ -19,7 +19,7 @@ import numpy as np
 from ...body.body_roles import BodyRoles
 from ...body.limbs import FINGERS, SIDES, LimbBones, list_limbs
 from ...maths.rotations import quat
-from ...motion.clip import Clip
+from ...motion.clip import Clip, crop_middles
 from ...skeleton.skeleton import Skeleton
 from ..numbers import NUMBERS
 from .frame_axes import average, draw_ankle, make_frames, rotate
@@ -205,7 +205,9 @@ def _find_moving_feet(
     clips: Sequence[Clip], legs: Sequence[LimbBones]
 ) -> tuple[dict[str, np.ndarray], frozenset[str]]:
     """Return frames of feet and toes by role as clips show them, and which of them are unsure."""
-    views = [_LegsView(clip, legs) for clip in _crop_clips(clips)]
+    long = [clip for clip in clips if clip.frame_count > 2]  # enough to show speeds
+    parts = crop_middles(long, len(long) or 1, NUMBERS.end_frames, NUMBERS.least_end_frames)
+    views = [_LegsView(clip, legs) for clip in parts]
     soles = {leg.side: _Sole.from_views(views, leg) for leg in legs if views}
     known = {side: sole for side, sole in soles.items() if sole is not None}
     slopes = [sole.slope for sole in known.values() if sole.flat]
@@ -226,14 +228,6 @@ def _find_moving_feet(
             toe = quat.mul(average(np.concatenate(turns)), sole.to_frame(sole.slope))
             frames[f"{leg.side}_toe"] = toe
     return frames, frozenset() if slopes else frozenset(frames)
-
-
-def _crop_clips(clips: Sequence[Clip]) -> list[Clip]:
-    """Return the middles of clips that are long enough to show speeds."""
-    chosen = [clip for clip in clips if clip.frame_count > 2]
-    share = max(NUMBERS.least_end_frames, NUMBERS.end_frames // max(1, len(chosen)))
-    starts = [max(0, (clip.frame_count - share) // 2) for clip in chosen]
-    return [clip.crop(start, start + share) for clip, start in zip(chosen, starts, strict=True)]
 
 
 class _LegsView:

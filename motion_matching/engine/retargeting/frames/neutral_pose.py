@@ -13,7 +13,7 @@ import numpy as np
 
 from ...body.limbs import ARMS, LEGS, LimbBones
 from ...maths.rotations import quat
-from ...motion.clip import Clip, join_clips
+from ...motion.clip import Clip, crop_middles, join_clips
 from ...motion.contacts import find_contacts
 from ...motion.settings import ContactSettings
 from ...skeleton.skeleton import Skeleton
@@ -119,8 +119,7 @@ def _measure_asymmetry(positions: np.ndarray, limbs: Mapping[str, LimbBones], hi
     middle = np.mean([positions[limbs[leg].upper] for leg in LEGS], axis=0)
     for one, two in (LEGS, ARMS):
         if one in limbs and two in limbs:
-            pairs = zip(limbs[one].joints, limbs[two].joints, strict=False)
-            for a, b in pairs:
+            for a, b in zip(limbs[one].joints, limbs[two].joints, strict=False):
                 mirrored = (positions[a] - middle) * [-1.0, 1.0, 1.0]
                 apart.append(float(np.linalg.norm(mirrored - (positions[b] - middle))))
     return max(apart)
@@ -130,13 +129,9 @@ def sample_motion(
     clips: Sequence[Clip], limbs: Mapping[str, LimbBones], hips: int, leg: float, animal: bool
 ) -> StandingPoses | None:
     """Return frames from the middles of clips that stand upright; None without frames."""
-    chosen = [clip for clip in clips if clip.frame_count]
-    chosen = chosen[:: max(1, len(chosen) // NUMBERS.neutral_clips)]
-    share = max(2, NUMBERS.neutral_frames // max(1, len(chosen)))
-    if not chosen:
+    parts = crop_middles(clips, NUMBERS.neutral_clips, NUMBERS.neutral_frames)
+    if not parts:
         return None
-    starts = [max(0, (clip.frame_count - share) // 2) for clip in chosen]
-    parts = [clip.crop(start, start + share) for clip, start in zip(chosen, starts, strict=True)]
     rotations, positions, flat = _sample_clips(parts, limbs, leg, animal)
     durations = np.concatenate([np.full(clip.frame_count, 1.0 / clip.fps) for clip in parts])
     standing = _find_standing(positions, limbs, hips, 0.0 if animal else leg)
@@ -174,22 +169,18 @@ def _sample_clips(
     All clips are turned at once: there may be many short ones.
     """
     joined = join_clips(clips)
-    rotations, positions = quat.fk(
-        joined.rotations.astype(np.float64),
-        joined.positions.astype(np.float64),
-        joined.skeleton.parents,
-    )
+    local = joined.rotations.astype(np.float64), joined.positions.astype(np.float64)
+    rotations, positions = quat.fk(*local, joined.skeleton.parents)
     turns = quat.inv(find_facing(positions, limbs))[:, None]
     # people do not stand on hands, and hands of animals are feet
-    feet = [name for name, limb in limbs.items() if animal or limb.kind == "leg"]
-    balls = np.stack([_find_ball(limbs[name], rotations, positions) for name in feet], axis=1)
-    heights = positions[:, [limbs[name].end for name in feet], 2]
-    shins = positions[:, [limbs[name].lower for name in feet]]
-    shins = quat.normalize_vectors(shins - positions[:, [limbs[name].end for name in feet]])
-    upright = np.full(heights.shape, True) if animal else shins[..., 2] >= NUMBERS.shin_upright
+    feet = {name: limb for name, limb in limbs.items() if animal or limb.kind == "leg"}
+    balls = np.stack([_find_ball(limb, rotations, positions) for limb in feet.values()], axis=1)
+    ankles = positions[:, [limb.end for limb in feet.values()]]
+    shins = positions[:, [limb.lower for limb in feet.values()]] - ankles
+    least = -np.inf if animal else NUMBERS.shin_upright
+    upright = quat.normalize_vectors(shins)[..., 2] >= least
     cuts = np.cumsum([clip.frame_count for clip in clips])[:-1]
-    split = [np.split(part, cuts) for part in (balls, heights, upright)]
-    parts = zip(clips, split[0], split[1], split[2], strict=True)
+    parts = zip(clips, *(np.split(p, cuts) for p in (balls, ankles[..., 2], upright)), strict=True)
     down = np.concatenate([_find_flat(*part, leg, animal) for part in parts])
     flat = {name: np.ones(len(rotations)) for name in limbs}
     flat |= dict(zip(feet, down.T.astype(np.float64), strict=True))

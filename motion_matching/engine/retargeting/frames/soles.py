@@ -118,10 +118,7 @@ def _tilt_sole(way: np.ndarray, across: np.ndarray, slope: float) -> np.ndarray:
 def _find_hinge(poses: StandingPoses, limbs: Mapping[str, LimbBones], name: str) -> np.ndarray:
     """Return the mean axis (3,) of a knee in the frame of its foot; knees bend backward."""
     limb, points = limbs[name], poses.positions
-    upper, lower = (
-        quat.normalize_vectors(points[:, b] - points[:, a])
-        for a, b in ((limb.upper, limb.lower), (limb.lower, limb.end))
-    )
+    upper, lower = map(quat.normalize_vectors, limb.find_ways(points))
     hinge = poses.average_direction(limb.end, np.cross(lower, upper))
     if np.linalg.norm(hinge) > NUMBERS.knee_hinge:
         return hinge

@@ -17,6 +17,7 @@ from ..frames.neutral_pose import UP, find_planted
 from ..frames.partial_pose import WorldMotion
 from ..numbers import NUMBERS
 from ..plan import compute_size, compute_travel, list_shared_feet
+from .result_measure import measure_angles
 
 _CM = 100.0
 
@@ -121,12 +122,7 @@ def _measure_slide(balls: np.ndarray, planted: np.ndarray, fps: float) -> float:
 def _measure_directions(ours: _BodyMotion, theirs: _BodyMotion, name: str) -> np.ndarray:
     """Return the angles (2F,) in degrees between the segments of a limb."""
     pairs = zip(ours.get_segments(name), theirs.get_segments(name), strict=True)
-    return np.concatenate([_measure_angle(a, b) for a, b in pairs])
-
-
-def _measure_angle(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the angles (F,) in degrees between unit vectors (F, 3)."""
-    return np.degrees(2.0 * np.arcsin(np.clip(0.5 * np.linalg.norm(a - b, axis=-1), 0.0, 1.0)))
+    return np.concatenate([measure_angles(a, b) for a, b in pairs])
 
 
 def _measure_torso(ours: _BodyMotion, theirs: _BodyMotion) -> float:
@@ -144,7 +140,7 @@ def _measure_torso(ours: _BodyMotion, theirs: _BodyMotion) -> float:
         way = quat.mul_vec(
             quat.from_angle_axis(np.full(len(axis), pitches[1] - pitches[0]), axis), way
         )
-    return float(_measure_angle(way, other).mean())
+    return float(measure_angles(way, other).mean())
 
 
 def _measure_hinges(ours: _BodyMotion, theirs: _BodyMotion, names: list[str]) -> tuple[int, float]:
@@ -157,7 +153,7 @@ def _measure_hinges(ours: _BodyMotion, theirs: _BodyMotion, names: list[str]) ->
         signs = [np.sign(np.sum(axis * side, axis=-1)) for axis in axes]
         against += int(np.sum(bent & (signs[0] * signs[1] < 0)))
         units = [quat.normalize_vectors(axis) for axis in axes]
-        turns = [_measure_angle(unit[1:], unit[:-1]) for unit in units]
+        turns = [measure_angles(unit[1:], unit[:-1]) for unit in units]
         both = bent[1:] & bent[:-1]
         if both.any():
             jump = max(jump, float((turns[1] - turns[0])[both].max()))
