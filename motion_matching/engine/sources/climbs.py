@@ -24,7 +24,6 @@ from ..maths.rotations import quat
 from ..motion.clip import Clip
 from ..motion.contacts import ContactSettings, find_contacts
 from .numbers import NUMBERS
-from .uneven_feet import STAIRS
 
 
 @dataclass(frozen=True)
@@ -97,7 +96,7 @@ def find_ground(
     (hips, lowest, fps, leg), legs = body, range(toes.shape[1])
     stances = [_find_stances(toes[:, k], contacts[:, k], lowest, leg) for k in legs]
     heights = [height for own in stances for *_, height in own]
-    if not heights or (floor is None and np.ptp(heights) <= STAIRS * leg):
+    if not heights or (floor is None and np.ptp(heights) <= NUMBERS.stairs * leg):
         return None
     if floor is not None:
         stances = [
@@ -138,13 +137,10 @@ def _look_below(floor: Ground, toe: np.ndarray, leg: float) -> float:
     below = floor.height(x, y)
     if abs(z - below) <= NUMBERS.carrying * leg:
         return below
-    beside = [
-        (x + NUMBERS.around_toe, y),
-        (x - NUMBERS.around_toe, y),
-        (x, y + NUMBERS.around_toe),
-        (x, y - NUMBERS.around_toe),
-    ]
-    return min([below, *(floor.height(*point) for point in beside)], key=lambda h: abs(z - h))
+    aside = NUMBERS.around_toe
+    ways = ((aside, 0.0), (-aside, 0.0), (0.0, aside), (0.0, -aside))
+    beside = (floor.height(x + a, y + b) for a, b in ways)
+    return min([below, *beside], key=lambda height: abs(z - height))
 
 
 def _follow_body(

@@ -9,7 +9,6 @@ import numpy as np
 
 from ..body import axes, rig, toe_ends
 from ..body.rig import Roles
-from ..body.toe_ends import measure_leg_lengths
 from ..errors import RigError
 from ..maths.rotations import quat
 from ..motion.clip import Clip
@@ -155,9 +154,7 @@ def _collect_loop_warnings(part: ReelPart, hips: int) -> list[BuildNote]:
 
 def check_size(parts: Sequence[ReelPart], roles: Roles) -> list[BuildNote]:
     """Warn if the size of the character suggests other units than metres."""
-    skeleton = parts[0].clip.skeleton
-    lengths = measure_leg_lengths(skeleton.compute_rest_world()[1][None], roles)
-    leg = float(np.mean(lengths))
+    leg = _measure_leg(parts[0].clip, roles)
     if NUMBERS.shortest_leg < leg < NUMBERS.longest_leg or not leg:
         return []
     times = 10.0 ** np.round(np.log10(leg))

@@ -194,14 +194,12 @@ def _differ(lengths: np.ndarray, expected: np.ndarray) -> np.ndarray:
     return known & (away > NUMBERS.length_tolerance * np.maximum(expected, NUMBERS.shortest_bone))
 
 
-def retarget_clips(
-    clips: Sequence[Clip], character: Character, onto: RetargetBody | None = None
-) -> tuple[list[Clip], BoneMapping]:
+def retarget_clips(clips: Sequence[Clip], character: Character) -> tuple[list[Clip], BoneMapping]:
     """Return clips of one skeleton as the character's motion, and the mapping of bones.
 
-    `onto` is the character's body, if it is known. Raises RigError if bones cannot be mapped.
+    Raises RigError if bones cannot be mapped.
     """
-    onto = onto or RetargetBody(character.skeleton, (), character.roles)
+    onto = RetargetBody(character.skeleton, (), character.roles)
     source = _get_body(clips, character)
     retargeter = source.make_retargeter(onto, character.settings)
     return retargeter.retarget_all(clips), source.pair_bones(onto)

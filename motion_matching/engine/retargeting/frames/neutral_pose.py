@@ -180,7 +180,8 @@ def _sample_clips(
     least = -np.inf if animal else NUMBERS.shin_upright
     upright = quat.normalize_vectors(shins)[..., 2] >= least
     cuts = np.cumsum([clip.frame_count for clip in clips])[:-1]
-    parts = zip(clips, *(np.split(p, cuts) for p in (balls, ankles[..., 2], upright)), strict=True)
+    split = [np.split(part, cuts) for part in (balls, ankles[..., 2], upright)]
+    parts = zip(clips, split[0], split[1], split[2], strict=True)
     down = np.concatenate([_find_flat(*part, leg, animal) for part in parts])
     flat = {name: np.ones(len(rotations)) for name in limbs}
     flat |= dict(zip(feet, down.T.astype(np.float64), strict=True))
