@@ -22,7 +22,7 @@ from .body_subset import is_end, is_helper
 from .named_bones import NamedBones
 from .numbers import NUMBERS
 from .published_rigs import ARM_PARTS
-from .sampled_body import sample_few_positions
+from .sampled_body import measure_segments, sample_few_positions
 
 if TYPE_CHECKING:
     from .body_roles import BodyRoles
@@ -69,7 +69,7 @@ def check_body_plan(
 
     Lengths of parts `given` by hand are trusted, and parts given as absent are not missing.
     """
-    missing = tuple(list_missing_parts(skeleton, roles, given))
+    missing = tuple(_list_missing_parts(skeleton, roles, given))
     if not roles.chains.keys() >= _NEEDED:
         return BodyPlan((), missing)  # which is reported without a plan
     checked = _CheckedBody(skeleton, roles, sample_few_positions(skeleton, clips), given)
@@ -111,8 +111,7 @@ class _CheckedBody:
 
     def _measure_distance(self, one: int, two: int) -> float:
         """Return the distance of two joints in metres, the median over the frames."""
-        ways = self.points[:, one] - self.points[:, two]
-        return float(np.median(np.linalg.norm(ways, axis=-1)))
+        return float(measure_segments(self.points[:, [one, two]])[0])
 
     def _measure(self, role: str) -> float | None:
         """Return the length of a segment in metres, if the body has it and its end."""
@@ -166,10 +165,10 @@ class _CheckedBody:
             for bone in self.roles.chains.get(role, ())[-1:]:
                 way = self.points[:, bone] - 0.5 * (left + right)
                 aside = float(np.median(np.abs(np.sum(way * across, axis=-1))))
-                is_aside = aside > NUMBERS.head_aside * float(
-                    np.median(np.linalg.norm(way, axis=-1))
-                )
-                if is_aside or self._has_twin(bone):
+                far = float(np.median(np.linalg.norm(way, axis=-1)))
+                name, names = self.skeleton.names[bone], self.skeleton.names
+                has_twin = split_side(name, names)[1] and find_counterpart(name, names) in names
+                if aside > NUMBERS.head_aside * far or has_twin:
                     text = f"{self._name(role)} is on one side of the body"
                     yield self._make_fault(role, [bone], text)
 
@@ -212,12 +211,6 @@ class _CheckedBody:
         bent = float(np.mean(np.sum(np.mean(hinges, axis=0) * left, axis=-1)))
         return left if bent > -NUMBERS.knee_bent else None
 
-    def _has_twin(self, bone: int) -> bool:
-        """Return whether there is a bone of the same name on the other side."""
-        name, names = self.skeleton.names[bone], self.skeleton.names
-        side = split_side(name, names)[1]
-        return bool(side) and find_counterpart(name, names) in names
-
     def check_lengths(self) -> Iterator[PlanFault]:
         """Check the lengths of segments against the other side and their neighbours."""
         for part in _SEGMENTS:
@@ -240,9 +233,7 @@ class _CheckedBody:
             yield self._make_fault(one, bones, text)
 
 
-def list_missing_parts(
-    skeleton: Skeleton, roles: BodyRoles, given: Collection[str] = ()
-) -> list[str]:
+def _list_missing_parts(skeleton: Skeleton, roles: BodyRoles, given: Collection[str]) -> list[str]:
     """Return the roles that a body should have, but for which no bones were found.
 
     It should have the parts that its bones are named after, and those of its other side.

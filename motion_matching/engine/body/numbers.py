@@ -109,7 +109,6 @@ class BodyNumbers:
     leaf_still: float = tune(radians(0.1), "rad", "a leaf that turns less marks the tip of a chain")
     # axes of files
     axes_frames: int = tune(120, "1", "of a clip that are looked at")
-    speed_step: float = tune(1.0 / 30.0, "s", "a frame of video: shorter speeds are noise")
     rest_along: float = tune(0.85, "1", "cosine of a body's way up to an axis at rest: 32°")
     along: float = tune(0.7, "1", "cosine of a body's way up in motion: 46°, as people bend")
     hangs: float = tune(-0.3, "1", "cosine of the way to the head: below, legs and trunk run alike")
