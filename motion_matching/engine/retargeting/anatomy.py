@@ -342,16 +342,12 @@ class _Measuring:
         heights = ball[weights > 0, 2]
         if not (self.animal or (self.moving is not None and name in self.moving.grounded)):
             height = float(heights[0]) if poses.is_rest else NUMBERS.ball_height * leg
-            height += self._find_low_ground(leg)
-            return replace(limb, ball_height=height, stance=weights @ -ways[..., 2])
-        low = np.percentile(heights, NUMBERS.planted_balls)
-        near = heights[np.abs(heights - low) <= NUMBERS.around_floor * leg]
-        stance = weights @ -ways[..., 2]
-        return replace(limb, ball_height=float(np.median(near)), stance=stance)
-
-    def _find_low_ground(self, leg: float) -> float:
-        """Return the height of the ground below feet that never stand: zero, or far below zero."""
-        if self.moving is None:
-            return 0.0
-        low = float(np.percentile(self.moving.positions[..., 2].min(axis=1), NUMBERS.planted_balls))
-        return low if low < -NUMBERS.low_ground * leg else 0.0
+            if self.moving is not None:  # the ground below feet that never stand may be far below
+                lowest = self.moving.positions[..., 2].min(axis=1)
+                low = float(np.percentile(lowest, NUMBERS.planted_balls))
+                height += low if low < -NUMBERS.low_ground * leg else 0.0
+        else:
+            low = np.percentile(heights, NUMBERS.planted_balls)
+            near = heights[np.abs(heights - low) <= NUMBERS.around_floor * leg]
+            height = float(np.median(near))
+        return replace(limb, ball_height=height, stance=weights @ -ways[..., 2])

@@ -116,7 +116,10 @@ class _Stance:
     def find_frames(self, limb: LimbBones, four_legged: bool) -> dict[str, np.ndarray]:
         """Return the frames of the last parts of a limb by role."""
         if limb.kind == "arm" and not four_legged:
-            return {f"{limb.side}_hand": self._find_hand(limb)}
+            side = limb.sign * self.left
+            lowered = quat.between(side, _find_way(self.positions, limb.lower, limb.end))
+            hand = quat.mul(lowered, make_frames(side, self.up))
+            return {f"{limb.side}_hand": quat.inv_mul(self.rotations[limb.end], hand)}
         names = ("hand", "fore_toe") if limb.kind == "arm" else ("foot", "toe")
         ball = self._find_ball(limb)
         level = ball - (ball @ self.up) * self.up
@@ -136,13 +139,6 @@ class _Stance:
         if limb.toe is not None:
             return self.positions[limb.toe] - self.positions[limb.end]
         return quat.mul_vec(self.rotations[limb.end], limb.tip)
-
-    def _find_hand(self, limb: LimbBones) -> np.ndarray:
-        side = limb.sign * self.left
-        forearm = _find_way(self.positions, limb.lower, limb.end)
-        lowered = quat.between(side, forearm)
-        hand = quat.mul(lowered, make_frames(side, self.up))
-        return quat.inv_mul(self.rotations[limb.end], hand)
 
 
 def _snap(up: np.ndarray) -> np.ndarray:
@@ -223,7 +219,8 @@ def _find_moving_feet(
         foot = sole.to_frame(slope)
         frames[f"{leg.side}_foot"] = foot
         if leg.toe is not None and sole.flat:
-            turns = [view.find_toe_turns(leg) for view in views]
+            flats = [(view.rotations, view.flat[leg.side]) for view in views]
+            turns = [quat.inv_mul(q[leg.toe][flat], q[leg.end][flat]) for q, flat in flats]
             # toes lie flat below a heel that stays up
             toe = quat.mul(average(np.concatenate(turns)), sole.to_frame(sole.slope))
             frames[f"{leg.side}_toe"] = toe
@@ -262,12 +259,6 @@ class _LegsView:
         if leg.toe is not None:
             return self.positions[leg.toe]
         return self.positions[leg.end] + rotate(self.rotations[leg.end], leg.tip)
-
-    def find_toe_turns(self, leg: LimbBones) -> np.ndarray:
-        """Return the foot's rotations (N, 4) in the frame of its toe, while it stands flat."""
-        flat = self.flat[leg.side]
-        assert leg.toe is not None
-        return quat.inv_mul(self.rotations[leg.toe][flat], self.rotations[leg.end][flat])
 
 
 @dataclass(frozen=True)

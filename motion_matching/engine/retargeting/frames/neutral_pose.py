@@ -101,12 +101,6 @@ def find_left(positions: np.ndarray, limbs: Mapping[str, LimbBones]) -> np.ndarr
     return quat.normalize_vectors(left - right)
 
 
-def find_facing(positions: np.ndarray, limbs: Mapping[str, LimbBones]) -> np.ndarray:
-    """Return rotations (..., 4) about Z from facing -Y to where bodies (..., B, 3) face."""
-    left = find_left(positions, limbs)
-    return quat.from_yaw(np.arctan2(left[..., 1], left[..., 0]))
-
-
 def _face_ahead(left: np.ndarray, up: np.ndarray) -> np.ndarray:
     """Return the rotation (4,) that lays `up` along Z and `left` along X as far as it can."""
     left = quat.normalize_vectors(left - (left @ up) * up)
@@ -171,7 +165,8 @@ def _sample_clips(
     joined = join_clips(clips)
     local = joined.rotations.astype(np.float64), joined.positions.astype(np.float64)
     rotations, positions = quat.fk(*local, joined.skeleton.parents)
-    turns = quat.inv(find_facing(positions, limbs))[:, None]
+    left = find_left(positions, limbs)
+    turns = quat.inv(quat.from_yaw(np.arctan2(left[..., 1], left[..., 0])))[:, None]
     # people do not stand on hands, and hands of animals are feet
     feet = {name: limb for name, limb in limbs.items() if animal or limb.kind == "leg"}
     balls = np.stack([_find_ball(limb, rotations, positions) for limb in feet.values()], axis=1)

@@ -40,7 +40,8 @@ def measure_retargeted(
     feet = list_shared_feet(source, target)
     result = _measure_feet(ours, theirs, feet, source_clip.fps)
     heights = [float(np.mean(body.middle[:, 2])) - body.anatomy.ankle for body in (ours, theirs)]
-    legs = np.concatenate([_measure_directions(ours, theirs, name) for name in feet])
+    limbs = [zip(ours.get_segments(n), theirs.get_segments(n), strict=True) for n in feet]
+    legs = np.concatenate([measure_angles(one, two) for pairs in limbs for one, two in pairs])
     against, jump = _measure_hinges(ours, theirs, names)
     return {
         **result,
@@ -117,12 +118,6 @@ def _measure_slide(balls: np.ndarray, planted: np.ndarray, fps: float) -> float:
     speeds = fps * np.linalg.norm(np.diff(balls[..., :2], axis=0), axis=-1)
     both = planted[1:] & planted[:-1]
     return float(speeds[both].mean()) if both.any() else 0.0
-
-
-def _measure_directions(ours: _BodyMotion, theirs: _BodyMotion, name: str) -> np.ndarray:
-    """Return the angles (2F,) in degrees between the segments of a limb."""
-    pairs = zip(ours.get_segments(name), theirs.get_segments(name), strict=True)
-    return np.concatenate([measure_angles(a, b) for a, b in pairs])
 
 
 def _measure_torso(ours: _BodyMotion, theirs: _BodyMotion) -> float:
