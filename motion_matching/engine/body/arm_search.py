@@ -54,10 +54,7 @@ def find_arms_by_shape(
 def _list_pairs(
     shape: SampledBody, left: np.ndarray, fork: int, others: Collection[int]
 ) -> list[tuple[float, list[int], list[int]]]:
-    """Return the pairs of branches of a bone that are apart sideways and similar in length.
-
-    Each is the shorter one's length, and the longest chains on the left and on the right.
-    """
+    """Return pairs of like branches on two sides: the shorter length, left and right chain."""
     skeleton, height = shape.skeleton, float(np.median(np.ptp(shape.positions[..., 2], axis=1)))
     branches = [bone for bone in skeleton.get_children(fork) if bone not in others]
     reaches = {bone: shape.measure_reach(bone) for bone in branches}
@@ -238,10 +235,7 @@ def _list_fingers(skeleton: Skeleton, hand: int) -> list[list[int]]:
 
 
 def _leave_out_palm(shape: SampledBody, hand: int, chain: list[int]) -> list[int]:
-    """Return a finger without a first bone in the palm, which reaches away from the wrist.
-
-    A finger of five bones always has one.
-    """
+    """Return a finger without a first bone in the palm, which one of five bones always has."""
     if len(chain) < 4:
         return chain
     away, first = measure_segments(shape.positions[:, [hand, *chain[:2]]])

@@ -171,20 +171,14 @@ def _measure_leg(rest: np.ndarray, roles: Roles) -> float:
 def _find_support(
     heights: np.ndarray, speeds: np.ndarray, leg: float, body: list[int], supporting: list[int]
 ) -> np.ndarray:
-    """Return the frames (F,) in which one of some bones of a body rests on its floor.
-
-    Heights and speeds are (F, B).
-    """
+    """Return the frames (F,) in which a bone of a body rests; heights and speeds are (F, B)."""
     floor = np.percentile(heights[:, body].min(axis=1), NUMBERS.floor_height)
     near = np.abs(heights[:, supporting] - floor) < NUMBERS.floor_near * leg
     return (near & (speeds[:, supporting] < NUMBERS.floor_slow * leg)).any(axis=1)
 
 
 def _find_ahead(heads: np.ndarray, roles: Roles, up: np.ndarray) -> np.ndarray:
-    """Return the mean facing (3,) of a body in heads (F, B, 3); zero if it is unknown.
-
-    Toes that clearly point backward overrule the names of left and right.
-    """
+    """Return the mean facing (3,) in heads (F, B, 3), also of toes behind; zero if unknown."""
     feet = [heads[:, leg.toe] - heads[:, leg.foot] for leg in roles.legs if leg.has_toe]
     pointing = np.mean(feet, axis=0) if feet else np.zeros((len(heads), 3))
     pointing = pointing - (pointing @ up)[:, None] * up

@@ -173,10 +173,7 @@ class _CheckedBody:
                     yield self._make_fault(role, [bone], text)
 
     def check_sides(self) -> Iterator[PlanFault]:
-        """Check that thighs and arms are on the sides that feet and knees show.
-
-        The facing and the pose of the body make no difference.
-        """
+        """Check that thighs and arms are on the sides that feet and knees show, in any pose."""
         lefts = self._find_lefts()
         if self.roles.four_legged or lefts is None:
             return
@@ -192,10 +189,7 @@ class _CheckedBody:
                 yield self._make_fault(f"left_{part}", [left, right], text)
 
     def _find_lefts(self) -> np.ndarray | None:
-        """Return the ways (F, 3) to the left of the body: from shins, along which feet lead ahead.
-
-        None without toes, or if knees bend to the other side.
-        """
+        """Return the ways (F, 3) to the left that feet show, None without toes or by odd knees."""
         lefts, hinges = [], []
         for side in _SIDES:
             bones = [self.firsts.get(f"{side}_{part}") for part in _LEG]
@@ -234,10 +228,7 @@ class _CheckedBody:
 
 
 def _list_missing_parts(skeleton: Skeleton, roles: BodyRoles, given: Collection[str]) -> list[str]:
-    """Return the roles that a body should have, but for which no bones were found.
-
-    It should have the parts that its bones are named after, and those of its other side.
-    """
+    """Return the roles that names, or the body's other side, promise, but without bones."""
     taken = {bone for chain in roles.chains.values() for bone in chain}
     free = [
         bone

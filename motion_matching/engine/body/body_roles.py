@@ -178,10 +178,7 @@ def _rate_roles(
     chains: Mapping[str, tuple[int, ...]],
     given: Collection[str],
 ) -> dict[str, float]:
-    """Return a confidence from 0 to 1 by role: 1 if given, or named and plausible.
-
-    Parts between named ones follow from them. Both sides' parts should be as long.
-    """
+    """Return a confidence by role: 1 if given, or named, plausible and even on both sides."""
     read = NamedBones.read(skeleton)
     named = {role: _is_named(read, role, chain) for role, chain in chains.items()}
     uneven = _find_uneven(skeleton, clips, chains)

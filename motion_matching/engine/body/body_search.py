@@ -91,10 +91,7 @@ def _choose_fork(skeleton: Skeleton, hips: tuple[int, ...]) -> int:
 
 
 def _find_core(body: BodySubset, given: Mapping[str, str]) -> Roles:
-    """Return the hips, legs and head; the rest pose shows them if the clips do not.
-
-    An animal may lie in all clips, so that only the rest pose shows that it has forelegs.
-    """
+    """Return the hips, legs and head: at rest if clips show none, as of an animal that lies."""
     searched = body.clips
     try:
         roles = find_roles(body.skeleton, searched, given)
@@ -281,10 +278,7 @@ def _give_arms(skeleton: Skeleton, chains: Chains, given: Mapping[str, tuple[int
 def _split_trunk(
     skeleton: Skeleton, roles: Roles, chains: Chains, given: tuple[int, ...] | None
 ) -> Chains:
-    """Return spine, neck and head: arms branch from the end of the spine, the chest.
-
-    `given` are the bones of the spine that are given by hand.
-    """
+    """Return spine, up to where arms branch, neck and head; a spine may be `given` by hand."""
     trunk = _find_trunk(skeleton, roles)
     arms = [chains[role][0] for role in chains if role.endswith("upper_arm")]
     fork = skeleton.find_common_ancestor(arms) if len(arms) == 2 and not given else None

@@ -149,10 +149,7 @@ def _thin_clips(clips: Sequence[Clip]) -> list[Clip]:
 def _cut(
     skeleton: Skeleton, clips: Sequence[Clip], kept: Sequence[int]
 ) -> tuple[Skeleton, list[Clip]]:
-    """Return a skeleton and its clips with `kept` bones alone, each below the nearest one.
-
-    Removed end bones become end sites.
-    """
+    """Return skeleton and clips with `kept` bones alone; removed end bones become end sites."""
     if len(kept) == skeleton.bone_count:
         return skeleton, list(clips)
     number = {bone: index for index, bone in enumerate(kept)}

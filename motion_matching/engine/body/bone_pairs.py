@@ -53,10 +53,7 @@ def find_bone_pairs(
 def _find_pairs_by_shape(
     skeleton: Skeleton, thighs: tuple[Sequence[int], Sequence[int]], clips: Sequence[Clip]
 ) -> np.ndarray:
-    """Return counterparts (B,) by similar chains on either side; bones in the middle stay alone.
-
-    `thighs` are the left and the right ones; the line between them separates the sides.
-    """
+    """Return counterparts (B,) by similar chains on either side of a line between `thighs`."""
     body = SampledBody.from_clips(skeleton, clips)
     left, right = (body.positions[:, list(bones)].mean(axis=1) for bones in thighs)
     lateral = quat.normalize_vectors(left - right)
@@ -89,10 +86,7 @@ class _Dissimilarity:
     def match_children(
         self, one: int, two: int, *, siblings: bool = False
     ) -> tuple[list[tuple[int, int]], float]:
-        """Return the pairs of children of two bones that differ least, and by how much they do.
-
-        The distances to `siblings` distinguish fingers of the same length.
-        """
+        """Pair children that differ least, also from `siblings`; return by how much."""
         from scipy.optimize import linear_sum_assignment  # loads in 0.2 s
 
         ours, theirs = self.skeleton.get_children(one), self.skeleton.get_children(two)

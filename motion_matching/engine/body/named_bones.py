@@ -195,11 +195,7 @@ def _choose_starts(
     word: str,
     overrides: Mapping[str, int],
 ) -> dict[str, int]:
-    """Return the bones by role of a leg, with the bones with which thigh and shin start.
-
-    Exporters insert joints before these, for their offset or as hidden copies, and split segments
-    in a line.
-    """
+    """Return a leg's bones by role, after inserted offsets, hidden copies and split pieces."""
     upper, lower, end = (f"{word}_{part}" for part in LEG_PARTS[:3])
     if not {upper, lower, end} <= set(leg):
         return leg

@@ -150,10 +150,7 @@ def _find_fork(skeleton: Skeleton, foot: int, feet: Sequence[int]) -> int | None
 
 
 def _leave_out_tails(body: SampledBody, joints: dict[int, int]) -> dict[int, int]:
-    """Return the forks by foot without a tail's, which rests where the body does not travel.
-
-    Legs come in pairs with the same bones: of an odd number on a fork, one unlike others is a tail.
-    """
+    """Return the forks by foot without a tail's: of an odd number, the one unlike others."""
     ways = {foot: body.measure_way(fork, foot) for foot, fork in joints.items()}
     for fork in set(joints.values()):
         own = [foot for foot in joints if joints[foot] == fork]
@@ -219,9 +216,7 @@ def _find_first_long_pair(points: np.ndarray) -> int | None:
 def _assign_sides(
     body: SampledBody, legs: Sequence[tuple[int, dict[str, int]]], ahead: np.ndarray
 ) -> dict[str, int]:
-    """Return leg parts by role; names give the sides of legs, or where the body faces, `ahead`
-    (F, 3).
-    """
+    """Return leg parts by role; names, or the facing `ahead` (F, 3), give the sides."""
     left = np.cross([0.0, 0.0, 1.0], ahead)
     names = body.skeleton.names
     sided: list[tuple[str, dict[str, int]]] = []

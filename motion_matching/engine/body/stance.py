@@ -80,10 +80,7 @@ def _choose_alike(clips: Sequence[Clip]) -> list[Clip]:
 
 
 def _collect_poses(clips: Sequence[Clip]) -> tuple[np.ndarray, np.ndarray]:
-    """Return world rotations (F, B, 4) and heads (F, B, 3) of poses to choose from.
-
-    They are the skeleton's without rotations, and frames of all clips with their ends.
-    """
+    """Return world rotations and heads of frames of all clips, after the pose without rotations."""
     skeleton = clips[0].skeleton
     step = max(1, sum(clip.frame_count for clip in clips) // NUMBERS.stance_frames)
     rotations, positions = [skeleton.rest_rotations[None]], [skeleton.rest_positions[None]]
@@ -154,9 +151,7 @@ def _measure_angle(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def _straighten(
     skeleton: Skeleton, limbs: Limbs, worlds: np.ndarray, heads: np.ndarray, ahead: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return world rotations (B, 4) and heads (B, 3) of a pose with the trunk upright, straight
-    legs, the feet forward and the arms as in an A-pose. Bones turn as little as possible.
-    """
+    """Return a pose turned to an upright trunk, straight legs and the arms of an A-pose."""
     up = np.array([0.0, 0.0, 1.0])
     left = np.cross(up, ahead)
     roles = limbs.roles

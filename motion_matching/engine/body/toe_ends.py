@@ -53,10 +53,7 @@ def find_toe_ends(skeleton: Skeleton, clips: Sequence[Clip], roles: Roles) -> di
 def _find_end(
     body: SampledBody, toe: int, length: float, ticks: int
 ) -> tuple[Offset | None, Offset | None]:
-    """Return the lowest end site of a toe that a leg stands on, and the lowest of all below it.
-
-    Speeds are those over some `ticks`.
-    """
+    """Return the lowest end site that a leg stands on over `ticks`, and the lowest of all."""
     joint = body.positions[:, toe]
     stands: tuple[float, Offset | None] = (np.inf, None)
     lowest = stands

@@ -140,10 +140,7 @@ def _split_words(body: bytes, starts: np.ndarray, ends: np.ndarray) -> Iterator[
 
 
 def _parse_numbers(body: bytes, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return the values of all words, float64; ValueError if one is not a number.
-
-    Words like -12.345 are read at once; the few others, such as those with exponents, one by one.
-    """
+    """Return the values of all words, float64, plain ones at once; ValueError for no number."""
     odd = _find_odd_words(body, starts, ends)
     if len(odd) > 0.4 * len(starts):
         return _parse_plain_numbers(body, np.float64, len(starts))
@@ -238,11 +235,7 @@ def read_frame_rate(path: Path, text: str, notes: list[str]) -> float:
 
 
 def _round_to_rate(text: str) -> float:
-    """Return the frames per second of a printed frame time.
-
-    A rounded or truncated time such as 0.0333333 or 0.0083 means the common rate that its last
-    digit allows.
-    """
+    """Return the frames per second of a time: the common rate that its last digit allows."""
     time = float(text)
     last_digit = 10.0 ** int(Decimal(text).as_tuple().exponent)
     tolerance = min(max(last_digit, 1e-6 * time), 0.025 * time)

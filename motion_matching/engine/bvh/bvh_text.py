@@ -283,10 +283,7 @@ def _choose_root(
 
 
 def _split_by_root(joints: list[Joint]) -> dict[str, np.ndarray]:
-    """Return the parents (B,) of the joints under each root by its name, which is made unique.
-
-    The joints under a root follow it without a gap.
-    """
+    """Return the parents (B,) of the joints that follow each root, by its name made unique."""
     firsts = [index for index, joint in enumerate(joints) if joint.parent < 0]
     names = make_unique_names(joints[first].name for first in firsts)
     ends = [*firsts[1:], len(joints)]
@@ -311,10 +308,7 @@ def is_body(parents: np.ndarray) -> bool:
 
 
 def _find_performers(trees: Mapping[str, np.ndarray]) -> list[str]:
-    """Return the names of the performers among trees of joints, given by their parents.
-
-    They are the bodies, or without any the largest tree and others that are about as large.
-    """
+    """Return the names of trees of joints that are bodies, or else of the largest ones."""
     bodies = [name for name, parents in trees.items() if is_body(parents)]
     if bodies:
         return bodies

@@ -214,10 +214,7 @@ def measure_steps(clip: Clip) -> BodySteps:
 
 
 def _weigh_bones(clip: Clip) -> tuple[np.ndarray, float]:
-    """Return the weights (B,) of bones by their lengths, and the size of the body in metres.
-
-    Bones that slide in their parents, as hips below a root, have no length.
-    """
+    """Return weights (B,) of bones by length, zero if they slide, and the body's size in m."""
     sample = slice(None, None, max(clip.frame_count // NUMBERS.size_frames, 1))
     positions, rotations = clip.positions[sample], clip.rotations[sample]
     lengths = np.linalg.norm(np.median(positions, axis=0), axis=-1).astype(np.float64)

@@ -119,10 +119,7 @@ def _measure_steadiness(
 
 
 def _measure_speeds(toes: np.ndarray, fps: float, frames: int) -> np.ndarray:
-    """Return speeds (F, L) in m/s of toes (F, L, 3), over the same time at any rate.
-
-    They lead from the mean position of the `frames` before a frame to that of the ones after.
-    """
+    """Return speeds (F, L) in m/s from the mean of the `frames` before to that of those after."""
     half = min(frames, (len(toes) - 1) // 2)
     if half < 2:
         return np.asarray(np.linalg.norm(np.gradient(toes, 1.0 / fps, axis=0), axis=-1))

@@ -208,10 +208,7 @@ class _Measuring:
         return quat.mul_inv(self.poses.rotations[0, self.hips], rest[self.hips])
 
     def _measure_torso(self) -> dict[int, np.ndarray]:
-        """Return C of root, torso and collars: the inverse of their upright rotations.
-
-        Those of roots are their rest, turned to face ahead.
-        """
+        """Return C of root (at rest, facing ahead), torso and collars: inverse rotations."""
         upright = find_upright_trunk(self.poses, self.skeleton, self.roles, self.bones)
         rest = self.skeleton.compute_rest_world()[0].astype(np.float64)
         turn, roots = self._find_rest_turn(), self.roles.chains.get("root", ())
@@ -299,10 +296,7 @@ class _Measuring:
         return np.array([0.0, NUMBERS.ball_ahead * leg, -NUMBERS.ball_below * ankle])
 
     def _points_aside(self, limb: LimbBones, way: np.ndarray) -> bool:
-        """Return whether the last bone of an animal's limb, along a way (3,), ends high above.
-
-        Some files end forelegs at the wrist, with an end site that points anywhere.
-        """
+        """Return whether an animal's last bone ends high along a way (3,), as of bare wrists."""
         if not self.animal or limb.toe is not None:
             return False
         ankle = self.poses.positions[:, limb.end, 2]

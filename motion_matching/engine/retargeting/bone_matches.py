@@ -57,10 +57,7 @@ def _list_shared_fingers(source: Anatomy, target: Anatomy) -> list[str]:
 
 
 def _match_finger(source: Anatomy, target: Anatomy, role: str) -> Iterator[Match]:
-    """Match the bones of a finger joint by joint from its knuckle.
-
-    Bones that the source lacks follow its last one, except tips and bones in the palm.
-    """
+    """Match a finger's bones from its knuckle; extra ones follow the last, unless tips or palms."""
     ours, theirs = (body.roles.chains[role] for body in (source, target))
     shift = _find_finger_shift(source, target, role)
     last = len(ours) - 1
@@ -97,10 +94,7 @@ def _measure_reaches(body: Anatomy, role: str) -> np.ndarray:
 def _match_chain(
     source: Anatomy, target: Anatomy, roles: Sequence[str], above: Sequence[str]
 ) -> list[Match]:
-    """Match bones of a chain with the source's bones at the same share of its length.
-
-    The chain starts at the last bone of the roles `above`, if there are any.
-    """
+    """Match bones at the same share of a chain's length, which starts at the roles `above`."""
     ours, theirs = (
         [bone for bone in body.get_chain(*roles) if bone in body.frames]
         for body in (source, target)

@@ -110,10 +110,7 @@ def bend_toes(foot: np.ndarray, heights: np.ndarray, leg: float) -> np.ndarray:
 
 
 def _measure_pitch(ahead: np.ndarray, up: np.ndarray) -> np.ndarray:
-    """Return the angle (F,) of the heel above the toes, from axes (F, 3) of a foot.
-
-    It fades out for feet upside down, which are pitched neither way.
-    """
+    """Return the angle (F,) of the heel above the toes by axes (F, 3), fading out upside down."""
     pitch = np.arctan2(-ahead[:, 2], up[:, 2])
     return pitch * (
         1.0 - smoothstep((np.abs(pitch) - NUMBERS.upside_down) / (np.pi - NUMBERS.upside_down))

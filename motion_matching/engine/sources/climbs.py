@@ -146,10 +146,7 @@ def _look_below(floor: Ground, toe: np.ndarray, leg: float) -> float:
 def _follow_body(
     toes: np.ndarray, stances: list[list[tuple[int, int, float]]], hips: np.ndarray
 ) -> np.ndarray:
-    """Return the height (F,) of the ground below hips (F, 3), which is a foot's where they pass it.
-
-    They pass it once, or stay above it for a while.
-    """
+    """Return the height (F,) of the ground below hips (F, 3): a foot's while they pass it."""
     knots = []
     for k, own in enumerate(stances):
         for start, stop, height in own:

@@ -174,10 +174,7 @@ def _level_tilt(part: ReelPart, feet: ClipFeet, _: Roles, leg: float) -> _Correc
 
 
 def _find_tilt(feet: np.ndarray, leg: float) -> np.ndarray | None:
-    """Return the up (3,) of the tilted floor on which feet (N, 3) stand in all directions they go.
-
-    `leg` is the length of the legs in metres. None if the floor is level, or is not flat.
-    """
+    """Return the up (3,) of the tilted floor of feet (N, 3) of a body; None for others."""
     centred = feet - feet.mean(axis=0)
     uneven = np.ptp(np.percentile(centred[:, 2], (5, 95)))
     if uneven <= NUMBERS.level_feet * leg:
@@ -219,10 +216,7 @@ def _may_be_uneven(heights: np.ndarray, leg: float) -> bool:
 
 
 def _find_rises(feet: ClipFeet, lowest: np.ndarray, fps: float, leg: float) -> np.ndarray | None:
-    """Return the smooth excess height (F,) of standing feet; None if they do not differ.
-
-    The `lowest` (F,) part of the body is in metres.
-    """
+    """Return the smooth excess height (F,) of standing feet over the `lowest`, None if even."""
     heights, contacts = feet.toes[..., 2], feet.contacts
     carries = contacts & (heights - lowest[:, None] < NUMBERS.carrying * leg)
     stood = np.flatnonzero(carries.any(axis=1))
@@ -264,10 +258,7 @@ def _find_floor(clip: Clip, feet: ClipFeet, leg: float) -> _Floor | None:
 
 
 def _bound(heights: Sequence[float], errors: float) -> float:
-    """Return the mean of heights (N,) of stances, and some of its standard `errors` above it.
-
-    A single stance has no spread, so it bounds nothing.
-    """
+    """Return the mean of heights (N,) and some standard `errors`; infinite for a single one."""
     if len(heights) == 1:
         return float(np.copysign(np.inf, errors))
     error = np.std(heights, ddof=1) / np.sqrt(len(heights))
@@ -275,10 +266,7 @@ def _bound(heights: Sequence[float], errors: float) -> float:
 
 
 def _measure_sole(clip: Clip, roles: Roles, floor: _Floor) -> float:
-    """Return the usual height in metres of feet in contact above the lowest part of a body.
-
-    It is large in handstands.
-    """
+    """Return how high feet in contact are above the body's lowest part, large in handstands."""
     toes, contacts = floor.toes, floor.contacts
     frames = np.flatnonzero(contacts.any(axis=1))
     frames = frames[:: -(-len(frames) // NUMBERS.floor_frames)]

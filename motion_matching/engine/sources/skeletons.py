@@ -227,10 +227,7 @@ def measure_travel(clip: Clip, character: Character) -> np.ndarray:
 def _retarget(
     group: Sequence[ReelPart], character: Character, onto: RetargetBody
 ) -> tuple[list[Clip], str, RetargetBody, np.ndarray]:
-    """Return a group's clips as the character's motion.
-
-    Also returns the count of mapped bones, their body, and their distance (3,) per metre.
-    """
+    """Return a group's clips as the character's, the bones mapped, their body, and travel (3,)."""
     source = _get_body([part.clip for part in group], character)
     try:
         retargeter = source.make_retargeter(onto, character.settings)

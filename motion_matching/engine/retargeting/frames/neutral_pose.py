@@ -158,10 +158,7 @@ def _normalize(weights: np.ndarray) -> np.ndarray:
 def _sample_clips(
     clips: Sequence[Clip], limbs: Mapping[str, LimbBones], leg: float, animal: bool
 ) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
-    """Return rotations and positions that face -Y, and when each foot is flat (F,).
-
-    All clips are turned at once: there may be many short ones.
-    """
+    """Return rotations and positions of all clips, facing -Y, and when feet are flat (F,)."""
     joined = join_clips(clips)
     local = joined.rotations.astype(np.float64), joined.positions.astype(np.float64)
     rotations, positions = quat.fk(*local, joined.skeleton.parents)

@@ -108,10 +108,7 @@ def _find_straight_rest(
     limbs: Mapping[str, LimbBones],
     held: Mapping[int, np.ndarray],
 ) -> dict[int, np.ndarray]:
-    """Return the world rotations (4,) of the trunk at rest, turned upright, if that is straight.
-
-    A chain in line may face any side: hips and chest, `held` (4,), decide.
-    """
+    """Return the straight trunk (4,) at rest, upright and facing as hips and chest `held`."""
     rotations, points = (part.astype(np.float64) for part in skeleton.compute_rest_world())
     trunk = [bone for role in _TRUNK for bone in roles.chains.get(role, ())]
     whole = points[trunk[-1]] - points[trunk[0]]

@@ -243,11 +243,7 @@ def _measure_limbs(ours: _SeenMotion, theirs: _SeenMotion) -> Iterator[Error]:
 
 
 def _find_forced_bends(ours: _SeenMotion, theirs: _SeenMotion) -> dict[str, np.ndarray]:
-    """Return errors in degrees (F,) of thighs and shins by role that lengths of legs cause.
-
-    Hips and ankles are where the source's are, scaled, so that a leg that is longer for its body
-    than the source's bends more.
-    """
+    """Return errors in degrees (F,) of thighs and shins that unlike lengths of legs cause."""
     result, size = {}, theirs.body.leg / ours.body.leg
     for name in LEGS:
         pair = ours.body.limbs[name], theirs.body.limbs[name]
@@ -323,10 +319,7 @@ def _measure_ends(ours: _SeenMotion, theirs: _SeenMotion) -> Iterator[Error]:
 def _find_shared(
     role: str, ours: EndFrames, theirs: EndFrames
 ) -> tuple[tuple[np.ndarray, np.ndarray] | None, bool]:
-    """Return the frames of an end that both bodies have, and whether they show its rotation.
-
-    Palms serve where no rest pose shows both hands; they do not show it.
-    """
+    """Return frames of an end that both have, or palms, and if they show its turn."""
     if role in ours.frames and role in theirs.frames:
         return (ours.frames[role], theirs.frames[role]), True
     if role in ours.palms and role in theirs.palms:
