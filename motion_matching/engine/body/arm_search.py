@@ -166,9 +166,7 @@ def find_fingers_by_name(skeleton: Skeleton, hand: int) -> Chains:
     return {finger: _trim_finger(skeleton, finger, bones) for finger, bones in fingers.items()}
 
 
-def _number_fingers(
-    skeleton: Skeleton, below: Sequence[int], has_thumb: bool
-) -> dict[str, list[int]]:
+def _number_fingers(skeleton: Skeleton, below: list[int], has_thumb: bool) -> dict[str, list[int]]:
     """Return fingers that numbers distinguish: Biped's start at 0 and MakeHuman's at 1.
 
     With a named thumb, they count the other fingers or all of them.

@@ -237,8 +237,7 @@ def _list_missing_parts(skeleton: Skeleton, roles: BodyRoles, given: Collection[
     ]
     named = NamedBones.read(skeleton).roles
     expected = dict.fromkeys(named[bone] for bone in free if bone in named)
-    for word, other in (("left", "right"), ("right", "left")):
-        expected |= {
-            f"{word}_{part}": None for part in ARM_PARTS if f"{other}_{part}" in roles.chains
-        }
+    for side, other in (("left", "right"), ("right", "left")):
+        known = [part for part in ARM_PARTS if f"{other}_{part}" in roles.chains]
+        expected |= dict.fromkeys(f"{side}_{part}" for part in known)
     return [role for role in expected if role not in roles.chains and role not in given]

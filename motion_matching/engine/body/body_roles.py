@@ -16,7 +16,7 @@ from ..errors import RigError
 from ..motion.clip import Clip
 from ..skeleton.bone_names import join_quoted, split_side
 from ..skeleton.skeleton import Skeleton
-from .arm_search import FINGERS
+from .arm_search import FINGERS, Chains
 from .body_plan import BodyPlan as BodyPlan
 from .body_plan import check_body_plan as check_body_plan
 from .body_search import BODY_ROLES, find_chains
@@ -80,9 +80,7 @@ def find_body_roles(
     return roles
 
 
-def _find_roles(
-    skeleton: Skeleton, clips: Sequence[Clip], given: Mapping[str, tuple[int, ...]]
-) -> BodyRoles:
+def _find_roles(skeleton: Skeleton, clips: Sequence[Clip], given: Chains) -> BodyRoles:
     """Find roles from clips, or from the rest pose without clips."""
     wanted = sorted({bone for chain in given.values() for bone in chain})
     body = choose_body(skeleton, clips, wanted)
@@ -123,9 +121,7 @@ def _check_single_body(skeleton: Skeleton) -> None:
         )
 
 
-def _find_given(
-    skeleton: Skeleton, names: Mapping[str, str | Sequence[str]]
-) -> dict[str, tuple[int, ...]]:
+def _find_given(skeleton: Skeleton, names: Mapping[str, str | Sequence[str]]) -> Chains:
     """Return bone indices by role for the names given by hand."""
     known = {name: bone for bone, name in reversed(list(enumerate(skeleton.names)))}
     given = {}
@@ -151,7 +147,7 @@ def _find_given(
     return given
 
 
-def _check_unique(skeleton: Skeleton, given: Mapping[str, tuple[int, ...]]) -> None:
+def _check_unique(skeleton: Skeleton, given: Chains) -> None:
     owners: dict[int, str] = {}
     for role, chain in given.items():
         for bone in chain:
@@ -164,7 +160,7 @@ def _check_unique(skeleton: Skeleton, given: Mapping[str, tuple[int, ...]]) -> N
                 )
 
 
-def _order(chains: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+def _order(chains: Chains) -> Chains:
     """Return chains in the order of `BODY_ROLES`."""
     return {role: chains[role] for role in BODY_ROLES if role in chains}
 
@@ -175,7 +171,7 @@ def _order(chains: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
 def _rate_roles(
     skeleton: Skeleton,
     clips: Sequence[Clip],
-    chains: Mapping[str, tuple[int, ...]],
+    chains: Chains,
     given: Collection[str],
 ) -> dict[str, float]:
     """Return a confidence by role: 1 if given, or named, plausible and even on both sides."""
@@ -215,9 +211,7 @@ def _is_named(named: NamedBones, role: str, chain: tuple[int, ...]) -> bool:
     return role == "tail" or any(named.roles.get(bone) == role for bone in chain)
 
 
-def _find_uneven(
-    skeleton: Skeleton, clips: Sequence[Clip], chains: Mapping[str, tuple[int, ...]]
-) -> set[str]:
+def _find_uneven(skeleton: Skeleton, clips: Sequence[Clip], chains: Chains) -> set[str]:
     """Return the roles of parts much longer or shorter than on the other side."""
     lengths = measure_bones(skeleton, sample_few_positions(skeleton, clips))
     uneven = set()

@@ -35,7 +35,7 @@ BODY_ROLES = (
 _SHAPE_FRAMES = 400  # that show the shape of arms
 
 
-def find_chains(body: BodySubset, given: Mapping[str, tuple[int, ...]]) -> tuple[Chains, bool]:
+def find_chains(body: BodySubset, given: Chains) -> tuple[Chains, bool]:
     """Return the bones of the smaller skeleton by role, and whether the body has four legs."""
     skeleton = body.skeleton
     core = {role: given[role][-1 if role == "spine" else 0] for role in ROLES if given.get(role)}
@@ -256,7 +256,7 @@ def _add_collars(skeleton: Skeleton, roles: Roles, arms: Mapping[str, Chains]) -
     return result
 
 
-def _give_arms(skeleton: Skeleton, chains: Chains, given: Mapping[str, tuple[int, ...]]) -> Chains:
+def _give_arms(skeleton: Skeleton, chains: Chains, given: Chains) -> Chains:
     """Return arm chains whose first bones are given by hand; the others end where they start."""
     changed: Chains = {}
     for side in SIDES.values():

@@ -146,9 +146,7 @@ def _thin_clips(clips: Sequence[Clip]) -> list[Clip]:
     return thinned
 
 
-def _cut(
-    skeleton: Skeleton, clips: Sequence[Clip], kept: Sequence[int]
-) -> tuple[Skeleton, list[Clip]]:
+def _cut(skeleton: Skeleton, clips: Sequence[Clip], kept: list[int]) -> tuple[Skeleton, list[Clip]]:
     """Return skeleton and clips with `kept` bones alone; removed end bones become end sites."""
     if len(kept) == skeleton.bone_count:
         return skeleton, list(clips)

@@ -79,9 +79,7 @@ def _stands_at_rest(
         length, usual = float(np.linalg.norm(way)), moving[:, thigh, 2] - path[:, 2]
         leads_down = -way[2] > np.cos(NUMBERS.standing) * length > 0.0
         is_lowest = end[0, 2] < floor + NUMBERS.on_ground * length
-        along = float(way @ trunk) > np.cos(NUMBERS.off_trunk) * length * float(
-            np.linalg.norm(trunk)
-        )
+        along = way @ trunk > np.cos(NUMBERS.off_trunk) * length * np.linalg.norm(trunk)
         as_high = -way[2] > NUMBERS.as_high * float(np.median(usual))
         if not (leads_down and is_lowest and as_high) or along:
             return False

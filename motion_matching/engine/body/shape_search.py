@@ -61,9 +61,7 @@ def find_roles_by_shape(skeleton: Skeleton, clips: Sequence[Clip]) -> dict[str, 
             "No hips can be recognised on the rig: its legs do not branch from one bone; "
             "name hips, thighs, shins and feet in the rig's roles."
         )
-    limbs = {
-        foot: _find_leg_bones(body, joint, foot, joint != hips) for foot, joint in joints.items()
-    }
+    limbs = {foot: _find_leg_bones(body, fork, foot, fork != hips) for foot, fork in joints.items()}
     joints = leave_out_arms(body, clips, joints, limbs, hips)
     legs = [(joint, limbs[foot]) for foot, joint in joints.items()]
     legs.sort(key=lambda leg: (skeleton.get_depth(leg[0]), leg[0]))

@@ -66,7 +66,7 @@ class BvhTable:
         try:
             values = _parse_numbers(self.body, starts, ends).reshape(-1, len(self.channels))
         except ValueError:
-            self._fail_at_bad_word(starts, ends, lines)
+            self._fail_at_word(starts, ends, lines)
         usable = np.abs(values) < LARGEST_VALUE
         if not usable.all():
             frame, column = np.argwhere(~usable)[0]
@@ -116,9 +116,7 @@ class BvhTable:
             return ""
         return f"each frame runs over {whole[0] + 1} lines; write it in one"
 
-    def _fail_at_bad_word(
-        self, starts: np.ndarray, ends: np.ndarray, lines: np.ndarray
-    ) -> NoReturn:
+    def _fail_at_word(self, starts: np.ndarray, ends: np.ndarray, lines: np.ndarray) -> NoReturn:
         for i, word in enumerate(_split_words(self.body, starts, ends)):
             try:
                 float(word)

@@ -76,10 +76,8 @@ class _Identity(NamedTuple):
 
     @classmethod
     def from_stream(cls, path: Path, stream: IO[bytes]) -> _Identity:
-        found = os.fstat(stream.fileno())
-        return cls(
-            os.path.abspath(path), found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
-        )
+        stat = os.fstat(stream.fileno())
+        return cls(os.path.abspath(path), stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns)
 
 
 def map_arrays(path: Path | str, error: type[MotionMatchingError]) -> dict[str, np.ndarray]:

@@ -97,9 +97,7 @@ def mend_clip(
     stays = [one.mend == "split" or (one.mend == "cut" and one.kind != "alien") for one in found]
     if loop:
         stays = [True for _ in found]
-    found = [
-        one._replace(mend="") if still else one for one, still in zip(found, stays, strict=True)
-    ]
+    found = [one._replace(mend="") if stay else one for one, stay in zip(found, stays, strict=True)]
     if keep_frames:
         return MendedClip(clip, 0, _describe_kept(clip.name, found, frames))
     [(start, piece)] = mend(clip, found)

@@ -133,10 +133,7 @@ def _find_leaps(steps: BodySteps, fps: float) -> np.ndarray:
     The smaller change of its velocity, before or after, counts: a blow changes it once, a leap
     twice.
     """
-    ends = np.full(1, np.inf)
-    changes = np.minimum(
-        np.concatenate([ends, steps.changes]), np.concatenate([steps.changes, ends])
-    )
+    changes = np.minimum(np.append(np.inf, steps.changes), np.append(steps.changes, np.inf))
     least = max(
         NUMBERS.leap_distance * steps.size,
         NUMBERS.leap_acceleration / fps**2,

@@ -67,9 +67,8 @@ def _hold(values: np.ndarray, runs: np.ndarray, count: int) -> np.ndarray:
 def measure_mismatch(ours: float, theirs: float) -> float:
     """Return the difference from 0 to 1 of two lengths of feet, scaled alike."""
     ratio = abs(float(np.log(max(theirs, 1e-9) / max(ours, 1e-9))))
-    return float(
-        smoothstep((ratio - NUMBERS.feet_alike) / (NUMBERS.feet_other - NUMBERS.feet_alike))
-    )
+    low, high = NUMBERS.feet_alike, NUMBERS.feet_other
+    return float(smoothstep((ratio - low) / (high - low)))
 
 
 def find_pitch(
@@ -112,9 +111,8 @@ def bend_toes(foot: np.ndarray, heights: np.ndarray, leg: float) -> np.ndarray:
 def _measure_pitch(ahead: np.ndarray, up: np.ndarray) -> np.ndarray:
     """Return the angle (F,) of the heel above the toes by axes (F, 3), fading out upside down."""
     pitch = np.arctan2(-ahead[:, 2], up[:, 2])
-    return pitch * (
-        1.0 - smoothstep((np.abs(pitch) - NUMBERS.upside_down) / (np.pi - NUMBERS.upside_down))
-    )
+    low = NUMBERS.upside_down
+    return pitch * (1.0 - smoothstep((np.abs(pitch) - low) / (np.pi - low)))
 
 
 def smooth(values: np.ndarray, window: int) -> np.ndarray:

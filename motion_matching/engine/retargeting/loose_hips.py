@@ -133,7 +133,5 @@ def _find_joint_above(
         float(np.median(np.linalg.norm(np.cross(places[:, b] - places[:, right], across), axis=-1)))
         for b in trunk
     ]
-    far = [
-        bone for bone, reach in zip(trunk, reaches, strict=True) if reach > NUMBERS.raised * width
-    ]
+    far = [b for b, reach in zip(trunk, reaches, strict=True) if reach > NUMBERS.raised * width]
     return far[0] if far else trunk[int(np.argmax(reaches))]

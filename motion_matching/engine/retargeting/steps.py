@@ -45,9 +45,8 @@ class Retargeting:
         self.source, self.target, self.settings = plan.source, plan.target, plan.settings
         joints = [bone for limb in self.source.limbs.values() for bone in limb.bones.joints[:3]]
         roots = self.source.roles.chains.get("root", ())[:1]
-        self.motion = WorldMotion(
-            self.clip, self.source.frames, [self.source.leg_carrier, *joints, *roots]
-        )
+        placed = [self.source.leg_carrier, *joints, *roots]
+        self.motion = WorldMotion(self.clip, self.source.frames, placed)
         self.pose = PartialPose(self.target.usual, plan.links, clip.frame_count)
         self.balls: dict[str, np.ndarray] = {}
         self.planted: dict[str, np.ndarray] = {}
@@ -72,9 +71,8 @@ class Retargeting:
             for bone, turn in self.plan.added.items()
         }
         rotations, positions = self.pose.compute_local(added)
-        return replace(
-            self.clip, skeleton=self.target.skeleton, positions=positions, rotations=rotations
-        )
+        skeleton = self.target.skeleton
+        return replace(self.clip, skeleton=skeleton, positions=positions, rotations=rotations)
 
     def _map_clips(self, change: Callable[..., np.ndarray], *arrays: np.ndarray) -> np.ndarray:
         """Apply `change` to arrays (F, ...), clip by clip."""

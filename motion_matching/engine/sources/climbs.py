@@ -109,9 +109,8 @@ def find_ground(
     feet, tilts = [], []
     for k, own in enumerate(stances):
         feet.append(follow_steps(toes[:, k, :2], own, below))
-        lying = [
-            (a, b, -float(np.percentile(pitches[a:b, k], NUMBERS.flat_pitch))) for a, b, _ in own
-        ]
+        flat = NUMBERS.flat_pitch
+        lying = [(a, b, -float(np.percentile(pitches[a:b, k], flat))) for a, b, _ in own]
         tilts.append(follow_steps(toes[:, k, :2], lying, np.zeros(len(below))))
     return OwnGround(below, np.column_stack(feet) - below[:, None], np.column_stack(tilts))
 

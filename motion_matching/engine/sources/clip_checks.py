@@ -110,9 +110,8 @@ def collect_warnings(
     parts: Sequence[ReelPart], roles: Roles, bone: SimulationBoneSettings
 ) -> list[BuildNote]:
     """Return warnings about clips and their tracks."""
-    warnings = [
-        BuildNote(part.source.name, text, "file") for part in parts for text in part.clip.warnings
-    ]
+    texts = [(part.source.name, text) for part in parts for text in part.clip.warnings]
+    warnings = [BuildNote(name, text, "file") for name, text in texts]
     if bone.source == "root":
         warnings += _collect_root_warnings(parts, roles)
     warnings += check_size(parts, roles) + check_roots(parts, roles)

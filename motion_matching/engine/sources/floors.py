@@ -57,9 +57,8 @@ def level_floors(
     clips with a floor far from the others'. Sources that keep their floor stay unchanged; undecided
     sources do if `keep_floor`.
     """
-    keeps = [
-        keep_floor if part.source.keep_floor is None else part.source.keep_floor for part in parts
-    ]
+    chosen = [part.source.keep_floor for part in parts]
+    keeps = [keep_floor if keep is None else keep for keep in chosen]
     free = [part for part, is_kept in zip(parts, keeps, strict=True) if not is_kept]
     levelled, faults = _level_all(free, roles, settings) if free else ([], [])
     notes = [fault.describe() for fault in faults]
@@ -68,9 +67,8 @@ def level_floors(
         _, faults = _level_all(parts, roles, settings)
         notes += [one.describe_kept() for one in faults if one.source in kept and one.deed]
     rest = iter(levelled)
-    return [
-        part if is_kept else next(rest) for part, is_kept in zip(parts, keeps, strict=True)
-    ], notes
+    result = [one if is_kept else next(rest) for one, is_kept in zip(parts, keeps, strict=True)]
+    return result, notes
 
 
 def _level_all(
@@ -107,9 +105,8 @@ def _level_all(
     ]
     tilted = [each.tilted for each in feet]
     known = [floor for floor, askew in zip(floors, tilted, strict=True) if floor and not askew]
-    common = _find_common_floor(
-        known or [floor for floor in floors if floor], NUMBERS.other_floor * leg
-    )
+    known = known or [floor for floor in floors if floor]
+    common = _find_common_floor(known, NUMBERS.other_floor * leg)
     base = 0.0
     if is_off_zero(common, leg):
         base = common - float(np.median([sole for sole in soles if sole < NUMBERS.carrying * leg]))

@@ -91,7 +91,7 @@ def share_skeleton(
     the most common of several. Its body is not checked if the user `knows_roles` of it. Raises
     RigError if a part cannot be retargeted, unless `skip_broken`.
     """
-    model, alike = _choose_model(parts, character)
+    model, alike = _find_model(parts, character)
     sliding = conforming.find_sliding_bones(model)
     clips: dict[int, Clip] = {}
     floors: dict[int, Ground | None] = {id(part): part.floor for part in parts}
@@ -148,9 +148,7 @@ def _describe_faults(body: RetargetBody, parts: Sequence[ReelPart]) -> list[Buil
     return [BuildNote(name, text, "body") for text in texts]
 
 
-def _choose_model(
-    parts: Sequence[ReelPart], character: Character | None
-) -> tuple[Clip, list[Clip]]:
+def _find_model(parts: Sequence[ReelPart], character: Character | None) -> tuple[Clip, list[Clip]]:
     """Return a clip on the skeleton to share, and all clips that have its bones."""
     if character:
         skeleton = character.skeleton

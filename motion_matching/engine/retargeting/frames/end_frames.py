@@ -284,7 +284,7 @@ class _Sole:
             balls.append(quat.inv_mul_vec(turn, view.find_ball(leg) - view.positions[leg.end]))
             shin = view.positions[leg.lower] - view.positions[leg.end]
             insteps.append(quat.inv_mul_vec(turn, shin))
-            ups.append(quat.inv_mul_vec(turn[flat], np.broadcast_to(_UP, (int(flat.sum()), 3))))
+            ups.append(quat.inv_mul_vec(turn[flat], _UP))
         ball, up = np.concatenate(balls).mean(axis=0), np.concatenate(ups)
         if not np.linalg.norm(ball) > 0.0:
             return None

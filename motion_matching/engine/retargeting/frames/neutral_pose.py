@@ -43,9 +43,7 @@ class StandingPoses:
 
     def average_direction(self, bone: int, vectors: np.ndarray, limb: str = "") -> np.ndarray:
         """Return the mean (3,) of world vectors (F, 3) or (3,) in a bone's frame, where flat."""
-        turned = quat.inv_mul_vec(
-            self.rotations[:, bone], np.broadcast_to(vectors, (len(self.rotations), 3))
-        )
+        turned = quat.inv_mul_vec(self.rotations[:, bone], vectors)
         return self.flat[limb] @ turned if limb else turned.mean(axis=0)
 
 
@@ -134,9 +132,8 @@ def sample_motion(
     used = standing if stands else np.full(len(standing), True)
     grounded = frozenset(name for name, weight in flat.items() if weight[used].any())
     weights = {name: _normalize(weight[used]) for name, weight in flat.items()}
-    return StandingPoses(
-        rotations[used], positions[used], weights, grounded, durations[used], stands=stands
-    )
+    chosen = rotations[used], positions[used]
+    return StandingPoses(*chosen, weights, grounded, durations[used], stands=stands)
 
 
 def _find_standing(

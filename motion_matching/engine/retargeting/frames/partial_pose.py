@@ -62,9 +62,7 @@ class PartialPose:
         shift = 0.0 if rests else self.shifts.get(bone, 0.0)
         if link.anchor < 0:
             return np.broadcast_to(link.place, (self._count, 3)) + shift
-        turned = quat.mul_vec(
-            self.rotations[link.anchor], np.broadcast_to(link.place, (self._count, 3))
-        )
+        turned = quat.mul_vec(self.rotations[link.anchor], link.place)
         return self.compute_position(link.anchor) + turned + shift
 
     def compute_local(self, turns: Mapping[int, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:

@@ -83,9 +83,8 @@ class _BodyMotion:
         arms = [self.anatomy.limbs[arm] for arm in ARMS if arm in self.anatomy.limbs]
         if len(arms) < 2:
             return None
-        return (
-            np.mean([self.motion.positions[arm.bones.upper] for arm in arms], axis=0) - self.middle
-        )
+        joints = [self.motion.positions[arm.bones.upper] for arm in arms]
+        return np.mean(joints, axis=0) - self.middle
 
 
 def _measure_feet(
@@ -132,9 +131,8 @@ def _measure_torso(ours: _BodyMotion, theirs: _BodyMotion) -> float:
         # trunks of animals rise by other angles from the hips to the shoulders
         pitches = [np.arctan2(-way_up[1], way_up[2]) for way_up in (stance, standing)]
         axis = quat.normalize_vectors(np.cross(UP, way))
-        way = quat.mul_vec(
-            quat.from_angle_axis(np.full(len(axis), pitches[1] - pitches[0]), axis), way
-        )
+        turn = np.full(len(axis), pitches[1] - pitches[0])
+        way = quat.mul_vec(quat.from_angle_axis(turn, axis), way)
     return float(measure_angles(way, other).mean())
 
 
