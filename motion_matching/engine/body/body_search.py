@@ -32,7 +32,6 @@ BODY_ROLES = (
     *("root", "hips", "spine", "neck", "head", "tail"),
     *(f"{side}_{part}" for side in SIDES.values() for part in (*ARM_PARTS, *LEG_PARTS, *FINGERS)),
 )
-_SHAPE_FRAMES = 400  # that show the shape of arms
 
 
 def find_chains(body: BodySubset, given: Chains) -> tuple[Chains, bool]:
@@ -57,7 +56,7 @@ def find_chains(body: BodySubset, given: Chains) -> tuple[Chains, bool]:
     for side, leg in sides.items():
         chains |= _split_leg(skeleton, SIDES[side], leg)
     shape = SampledBody.from_clips(skeleton, body.clips)
-    step = max(1, len(shape.positions) // _SHAPE_FRAMES)
+    step = max(1, len(shape.positions) // NUMBERS.shape_frames)
     shape = replace(shape, positions=shape.positions[::step])
     arms, forelegs = _find_arms(shape, roles, sides)
     for side, parts in arms.items():

@@ -82,6 +82,7 @@ class BodyNumbers:
     length_frames: int = tune(20, "1", "of each of these clips")
     subset_frames: int = tune(2000, "1", "of all clips: a bone that moves does so within them")
     subset_clips: int = tune(60, "1", "as `subset_frames`")
+    shape_frames: int = tune(400, "1", "of all clips, that show the shape of arms; by eye")
     least_rate: float = tune(15.0, "Hz", "slower, a foot's rest cannot be seen")
     # legs
     leg_reach: float = tune(0.1, "1", "of the body's height: ends of legs come lower")

@@ -1,6 +1,6 @@
 """Find the roles of bones: the hips, the spine, and the parts of every leg.
 
-Known names decide, otherwise shape and motion (`leg_search`).
+Known names decide, otherwise shape and motion (`shape_search`).
 """
 
 from __future__ import annotations
