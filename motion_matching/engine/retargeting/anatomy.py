@@ -114,7 +114,9 @@ class _Measuring:
         self.animal = roles.four_legged
         self.bones = list_limbs(skeleton, roles)
         self.hips, self.carrier = roles.chains["hips"][0], find_leg_carrier(skeleton, roles)
-        self.pelvis = LoosePelvis.find(skeleton, roles, self.bones, clips)
+        trunk = [b for role in ("spine", "neck", "head") for b in roles.chains.get(role, ())]
+        left, right = (self.bones[leg].upper for leg in LEGS)
+        self.pelvis = LoosePelvis.find((self.carrier, left, right), trunk, clips)
         if self.pelvis is not None:
             self.clips = [self.pelvis.stiffen(clip) for clip in clips]
             self.roles = self.pelvis.move_bones_at_hips(roles, skeleton)
@@ -154,9 +156,11 @@ class _Measuring:
             for name, limb in limbs.items()
         }
         legs = [limbs[leg] for leg in LEGS]
-        ankle = float(np.mean([limb.ball_height - limb.foot[2] for limb in legs]))
-        if self.animal:  # feet that are not flat: heights count from where they stand
-            ankle = float(np.mean([limb.ball_height for limb in legs]))
+        # of feet that are not flat, heights count from where they stand
+        below = [0.0 if self.animal else limb.foot[2] for limb in legs]
+        ankles = [limb.ball_height - low for limb, low in zip(legs, below, strict=True)]
+        places = self.skeleton.compute_rest_world()[1].astype(np.float64)
+        root = [places[bone] for bone in self.roles.chains.get("root", ())[:1]] or [np.zeros(3)]
         return Anatomy(
             self.given,
             self.skeleton,
@@ -166,9 +170,9 @@ class _Measuring:
             self._find_hip_middle(self.hips),
             self._find_hip_middle(self.carrier),
             leg,
-            ankle,
+            float(np.mean(ankles)),
             find_shoulders(self.poses, self.bones),
-            self._find_root_place(),
+            quat.mul_vec(self._find_rest_turn(), root[0]),
             self.pelvis,
         )
 
@@ -194,11 +198,6 @@ class _Measuring:
         usual[below] = np.median(medians, axis=0)
         away = np.linalg.norm(usual - places, axis=-1)
         return np.where((away > NUMBERS.away_from_rest * np.ptp(places))[:, None], usual, places)
-
-    def _find_root_place(self) -> np.ndarray:
-        places = self.skeleton.compute_rest_world()[1].astype(np.float64)
-        roots = self.roles.chains.get("root", ())
-        return quat.mul_vec(self._find_rest_turn(), places[roots[0]]) if roots else np.zeros(3)
 
     def _find_rest_turn(self) -> np.ndarray:
         """Return the rotation (4,) that turns the rest pose to face -Y, if it stands."""
