@@ -15,6 +15,7 @@ import numpy as np
 from ..bvh.bvh import compute_blender_axes
 from ..bvh.bvh_text import AXES
 from ..errors import RigError
+from ..maths.along_time import count_frames
 from ..maths.rotations import quat
 from ..motion.clip import Clip
 from . import rig
@@ -92,28 +93,30 @@ def find_better_axes(clip: Clip, read_with: FileAxes, roles: Roles) -> FileAxes 
 
     None if it stands, or may lie on purpose.
     """
-    up = find_mistaken_up(clip, roles)
+    up = _find_mistaken_up(clip, roles)
     if up is None:
         return None
     heads = clip.skeleton.compute_rest_world()[1].astype(np.float64)[None]
-    if not stands_along(heads[0], roles, up):  # then only its motion shows its facing
+    if not _stands_along(heads[0], roles, up):  # then only its motion shows its facing
         heads = _compute_heads(clip, _choose_frames(clip)[0])
     return _name_axes(up, _find_ahead(heads, roles, up), read_with)
 
 
-def find_mistaken_up(clip: Clip, roles: Roles) -> np.ndarray | None:
+def _find_mistaken_up(clip: Clip, roles: Roles) -> np.ndarray | None:
     """Return the axis (3,) along which the body of a clip is up, if it is not Z by mistake."""
     if clip.frame_count < 2:
         return None
     frames, later = _choose_frames(clip)
     heads, moved = (_compute_heads(clip, chosen) for chosen in (frames, later))
-    up = _find_axis(_measure_ups(heads, roles).mean(axis=0), NUMBERS.along)
-    if up is None or up[2] > 0.5:
+    ways = np.mean([heads[:, leg.thigh] - heads[:, leg.foot] for leg in roles.legs], axis=0)
+    way = quat.normalize_vectors(ways).mean(axis=0)
+    up = _snap(way)
+    if way @ up < NUMBERS.along or up[2] > 0.5:
         return None
     rest = clip.skeleton.compute_rest_world()[1].astype(np.float64)
-    if stands_along(rest, roles, up):
+    if _stands_along(rest, roles, up):
         return up
-    speeds = np.linalg.norm(moved - heads, axis=-1) * clip.fps / _count_step(clip)
+    speeds = np.linalg.norm(moved - heads, axis=-1) * clip.fps / count_frames(clip.fps)
     feet = [bone for leg in roles.legs for bone in (leg.foot, leg.toe)]
     body = [roles.hips, *clip.skeleton.get_descendants(roles.hips)]
     leg = _measure_leg(rest, roles)
@@ -121,13 +124,13 @@ def find_mistaken_up(clip: Clip, roles: Roles) -> np.ndarray | None:
     if goes.mean() < NUMBERS.goes:
         return None
     walks, rests = (
-        _find_support(heads @ way, speeds, leg, body, supporting)[goes].mean()
-        for way, supporting in ((up, feet), (np.eye(3)[2], body))
+        _find_support(heads @ axis, speeds, leg, body, supporting)[goes].mean()
+        for axis, supporting in ((up, feet), (np.eye(3)[2], body))
     )
     return up if walks >= NUMBERS.walks and rests <= NUMBERS.floats * walks else None
 
 
-def stands_along(rest: np.ndarray, roles: Roles, up: np.ndarray) -> bool:
+def _stands_along(rest: np.ndarray, roles: Roles, up: np.ndarray) -> bool:
     """Return whether a body with heads (B, 3) of a rest pose stands along an axis."""
     ways = [quat.normalize_vectors(rest[leg.thigh] - rest[leg.foot]) for leg in roles.legs]
     if (
@@ -140,13 +143,9 @@ def stands_along(rest: np.ndarray, roles: Roles, up: np.ndarray) -> bool:
     return float(quat.normalize_vectors(rest[roles.head] - rest[roles.hips]) @ up) > NUMBERS.hangs
 
 
-def _count_step(clip: Clip) -> int:
-    return max(1, round(NUMBERS.speed_step * clip.fps))
-
-
 def _choose_frames(clip: Clip) -> tuple[np.ndarray, np.ndarray]:
     """Return the frames (F,) of a clip to examine, and the frames a moment later."""
-    step = _count_step(clip)
+    step = count_frames(clip.fps)
     last = max(0, clip.frame_count - 1 - step)
     frames = np.unique(np.linspace(0, last, NUMBERS.axes_frames).astype(int))
     return frames, np.minimum(frames + step, clip.frame_count - 1)
@@ -158,17 +157,10 @@ def _compute_heads(clip: Clip, frames: np.ndarray) -> np.ndarray:
     return quat.fk(*local, clip.skeleton.parents)[1]
 
 
-def _measure_ups(heads: np.ndarray, roles: Roles) -> np.ndarray:
-    """Return the ways (F, 3) from the feet to the hip joints."""
-    ways = [heads[:, leg.thigh] - heads[:, leg.foot] for leg in roles.legs]
-    return quat.normalize_vectors(np.mean(ways, axis=0))
-
-
-def _find_axis(way: np.ndarray, least: float) -> np.ndarray | None:
-    """Return the signed axis (3,) that a vector (3,) points along, or None."""
-    axis = np.zeros(3)
-    axis[int(np.argmax(np.abs(way)))] = np.sign(way[int(np.argmax(np.abs(way)))])
-    return axis if way @ axis >= least else None
+def _snap(way: np.ndarray) -> np.ndarray:
+    """Return the signed axis (3,) nearest to a vector (3,)."""
+    index = int(np.argmax(np.abs(way)))
+    return np.sign(way[index]) * np.eye(3)[index]
 
 
 def _measure_leg(rest: np.ndarray, roles: Roles) -> float:
@@ -179,20 +171,14 @@ def _measure_leg(rest: np.ndarray, roles: Roles) -> float:
 def _find_support(
     heights: np.ndarray, speeds: np.ndarray, leg: float, body: list[int], supporting: list[int]
 ) -> np.ndarray:
-    """Return the frames (F,) in which one of some bones of a body rests on its floor.
-
-    Heights and speeds are (F, B).
-    """
+    """Return the frames (F,) in which a bone of a body rests; heights and speeds are (F, B)."""
     floor = np.percentile(heights[:, body].min(axis=1), NUMBERS.floor_height)
     near = np.abs(heights[:, supporting] - floor) < NUMBERS.floor_near * leg
     return (near & (speeds[:, supporting] < NUMBERS.floor_slow * leg)).any(axis=1)
 
 
 def _find_ahead(heads: np.ndarray, roles: Roles, up: np.ndarray) -> np.ndarray:
-    """Return the mean facing (3,) of a body in heads (F, B, 3); zero if it is unknown.
-
-    Toes that clearly point backward overrule the names of left and right.
-    """
+    """Return the mean facing (3,) in heads (F, B, 3), also of toes behind; zero if unknown."""
     feet = [heads[:, leg.toe] - heads[:, leg.foot] for leg in roles.legs if leg.has_toe]
     pointing = np.mean(feet, axis=0) if feet else np.zeros((len(heads), 3))
     pointing = pointing - (pointing @ up)[:, None] * up
@@ -211,12 +197,8 @@ def _name_axes(up: np.ndarray, ahead: np.ndarray, read_with: FileAxes) -> FileAx
     ahead = ahead - (ahead @ up) * up
     if np.abs(ahead).max() < 1e-6:  # unknown
         ahead = np.cross(np.eye(3)[int(np.argmin(np.abs(up)))], up)
-    axis = np.zeros(3)
-    axis[int(np.argmax(np.abs(ahead)))] = np.sign(ahead[int(np.argmax(np.abs(ahead)))])
-    to_file = compute_blender_axes(*read_with).T
-    return FileAxes(*(_name_axis(to_file @ way) for way in (up, axis)))
-
-
-def _name_axis(way: np.ndarray) -> str:
-    index = int(np.argmax(np.abs(way)))
-    return f"{'-' if way[index] < 0 else ''}{AXES[index]}"
+    to_file, names = compute_blender_axes(*read_with).T, []
+    for way in (to_file @ up, to_file @ _snap(ahead)):
+        index = int(np.argmax(np.abs(way)))
+        names.append(f"{'-' if way[index] < 0 else ''}{AXES[index]}")
+    return FileAxes(*names)

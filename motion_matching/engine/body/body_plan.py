@@ -22,7 +22,7 @@ from .body_subset import is_end, is_helper
 from .named_bones import NamedBones
 from .numbers import NUMBERS
 from .published_rigs import ARM_PARTS
-from .sampled_body import sample_few_positions
+from .sampled_body import measure_segments, sample_few_positions
 
 if TYPE_CHECKING:
     from .body_roles import BodyRoles
@@ -69,7 +69,7 @@ def check_body_plan(
 
     Lengths of parts `given` by hand are trusted, and parts given as absent are not missing.
     """
-    missing = tuple(list_missing_parts(skeleton, roles, given))
+    missing = tuple(_list_missing_parts(skeleton, roles, given))
     if not roles.chains.keys() >= _NEEDED:
         return BodyPlan((), missing)  # which is reported without a plan
     checked = _CheckedBody(skeleton, roles, sample_few_positions(skeleton, clips), given)
@@ -111,8 +111,7 @@ class _CheckedBody:
 
     def _measure_distance(self, one: int, two: int) -> float:
         """Return the distance of two joints in metres, the median over the frames."""
-        ways = self.points[:, one] - self.points[:, two]
-        return float(np.median(np.linalg.norm(ways, axis=-1)))
+        return float(measure_segments(self.points[:, [one, two]])[0])
 
     def _measure(self, role: str) -> float | None:
         """Return the length of a segment in metres, if the body has it and its end."""
@@ -166,18 +165,15 @@ class _CheckedBody:
             for bone in self.roles.chains.get(role, ())[-1:]:
                 way = self.points[:, bone] - 0.5 * (left + right)
                 aside = float(np.median(np.abs(np.sum(way * across, axis=-1))))
-                is_aside = aside > NUMBERS.head_aside * float(
-                    np.median(np.linalg.norm(way, axis=-1))
-                )
-                if is_aside or self._has_twin(bone):
+                far = float(np.median(np.linalg.norm(way, axis=-1)))
+                name, names = self.skeleton.names[bone], self.skeleton.names
+                has_twin = split_side(name, names)[1] and find_counterpart(name, names) in names
+                if aside > NUMBERS.head_aside * far or has_twin:
                     text = f"{self._name(role)} is on one side of the body"
                     yield self._make_fault(role, [bone], text)
 
     def check_sides(self) -> Iterator[PlanFault]:
-        """Check that thighs and arms are on the sides that feet and knees show.
-
-        The facing and the pose of the body make no difference.
-        """
+        """Check that thighs and arms are on the sides that feet and knees show, in any pose."""
         lefts = self._find_lefts()
         if self.roles.four_legged or lefts is None:
             return
@@ -193,10 +189,7 @@ class _CheckedBody:
                 yield self._make_fault(f"left_{part}", [left, right], text)
 
     def _find_lefts(self) -> np.ndarray | None:
-        """Return the ways (F, 3) to the left of the body: from shins, along which feet lead ahead.
-
-        None without toes, or if knees bend to the other side.
-        """
+        """Return the ways (F, 3) to the left that feet show, None without toes or by odd knees."""
         lefts, hinges = [], []
         for side in _SIDES:
             bones = [self.firsts.get(f"{side}_{part}") for part in _LEG]
@@ -211,12 +204,6 @@ class _CheckedBody:
         left = quat.normalize_vectors(np.mean(lefts, axis=0))
         bent = float(np.mean(np.sum(np.mean(hinges, axis=0) * left, axis=-1)))
         return left if bent > -NUMBERS.knee_bent else None
-
-    def _has_twin(self, bone: int) -> bool:
-        """Return whether there is a bone of the same name on the other side."""
-        name, names = self.skeleton.names[bone], self.skeleton.names
-        side = split_side(name, names)[1]
-        return bool(side) and find_counterpart(name, names) in names
 
     def check_lengths(self) -> Iterator[PlanFault]:
         """Check the lengths of segments against the other side and their neighbours."""
@@ -240,13 +227,8 @@ class _CheckedBody:
             yield self._make_fault(one, bones, text)
 
 
-def list_missing_parts(
-    skeleton: Skeleton, roles: BodyRoles, given: Collection[str] = ()
-) -> list[str]:
-    """Return the roles that a body should have, but for which no bones were found.
-
-    It should have the parts that its bones are named after, and those of its other side.
-    """
+def _list_missing_parts(skeleton: Skeleton, roles: BodyRoles, given: Collection[str]) -> list[str]:
+    """Return the roles that names, or the body's other side, promise, but without bones."""
     taken = {bone for chain in roles.chains.values() for bone in chain}
     free = [
         bone
@@ -255,8 +237,7 @@ def list_missing_parts(
     ]
     named = NamedBones.read(skeleton).roles
     expected = dict.fromkeys(named[bone] for bone in free if bone in named)
-    for word, other in (("left", "right"), ("right", "left")):
-        expected |= {
-            f"{word}_{part}": None for part in ARM_PARTS if f"{other}_{part}" in roles.chains
-        }
+    for side, other in (("left", "right"), ("right", "left")):
+        known = [part for part in ARM_PARTS if f"{other}_{part}" in roles.chains]
+        expected |= dict.fromkeys(f"{side}_{part}" for part in known)
     return [role for role in expected if role not in roles.chains and role not in given]

@@ -7,19 +7,24 @@ otherwise from shape and motion. Every part has a confidence.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+
+import numpy as np
 
 from ..errors import RigError
 from ..motion.clip import Clip
-from ..skeleton.bone_names import join_quoted
+from ..skeleton.bone_names import join_quoted, split_side
 from ..skeleton.skeleton import Skeleton
+from .arm_search import FINGERS, Chains
 from .body_plan import BodyPlan as BodyPlan
 from .body_plan import check_body_plan as check_body_plan
 from .body_search import BODY_ROLES, find_chains
 from .body_subset import choose_body
 from .named_bones import NamedBones
-from .role_confidence import rate_roles
+from .numbers import NUMBERS
+from .published_rigs import ARM_PARTS, LEG_PARTS
+from .sampled_body import measure_bones, sample_few_positions
 
 
 @dataclass(frozen=True)
@@ -75,16 +80,14 @@ def find_body_roles(
     return roles
 
 
-def _find_roles(
-    skeleton: Skeleton, clips: Sequence[Clip], given: Mapping[str, tuple[int, ...]]
-) -> BodyRoles:
+def _find_roles(skeleton: Skeleton, clips: Sequence[Clip], given: Chains) -> BodyRoles:
     """Find roles from clips, or from the rest pose without clips."""
     wanted = sorted({bone for chain in given.values() for bone in chain})
     body = choose_body(skeleton, clips, wanted)
     inner = {role: tuple(body.bones.index(bone) for bone in chain) for role, chain in given.items()}
-    check_single_body(body.skeleton)
+    _check_single_body(body.skeleton)
     chains, four_legged = find_chains(body, inner)
-    rated = rate_roles(body.skeleton, body.clips, chains, given)
+    rated = _rate_roles(body.skeleton, body.clips, chains, given)
     whole = {role: tuple(body.bones[bone] for bone in chain) for role, chain in chains.items()}
     if "root" not in given:
         whole["root"] = tuple(reversed(skeleton.get_ancestors(whole["hips"][0])))
@@ -93,7 +96,7 @@ def _find_roles(
     return BodyRoles(_order(whole), {role: rated[role] for role in whole}, four_legged)
 
 
-def check_single_body(skeleton: Skeleton) -> None:
+def _check_single_body(skeleton: Skeleton) -> None:
     """Raise RigError if names show two bodies: two pairs of thighs, each with a head above."""
     bodies: list[int] = []
     pairs = (
@@ -118,9 +121,7 @@ def check_single_body(skeleton: Skeleton) -> None:
         )
 
 
-def _find_given(
-    skeleton: Skeleton, names: Mapping[str, str | Sequence[str]]
-) -> dict[str, tuple[int, ...]]:
+def _find_given(skeleton: Skeleton, names: Mapping[str, str | Sequence[str]]) -> Chains:
     """Return bone indices by role for the names given by hand."""
     known = {name: bone for bone, name in reversed(list(enumerate(skeleton.names)))}
     given = {}
@@ -146,7 +147,7 @@ def _find_given(
     return given
 
 
-def _check_unique(skeleton: Skeleton, given: Mapping[str, tuple[int, ...]]) -> None:
+def _check_unique(skeleton: Skeleton, given: Chains) -> None:
     owners: dict[int, str] = {}
     for role, chain in given.items():
         for bone in chain:
@@ -159,6 +160,66 @@ def _check_unique(skeleton: Skeleton, given: Mapping[str, tuple[int, ...]]) -> N
                 )
 
 
-def _order(chains: Mapping[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+def _order(chains: Chains) -> Chains:
     """Return chains in the order of `BODY_ROLES`."""
     return {role: chains[role] for role in BODY_ROLES if role in chains}
+
+
+# confidence
+
+
+def _rate_roles(
+    skeleton: Skeleton,
+    clips: Sequence[Clip],
+    chains: Chains,
+    given: Collection[str],
+) -> dict[str, float]:
+    """Return a confidence by role: 1 if given, or named, plausible and even on both sides."""
+    read = NamedBones.read(skeleton)
+    named = {role: _is_named(read, role, chain) for role, chain in chains.items()}
+    uneven = _find_uneven(skeleton, clips, chains)
+    anchored = named.get("left_thigh", False) and named.get("right_thigh", False)
+    # a body that seems to have no arms may be misread
+    has_arms = {"left_upper_arm", "right_upper_arm"} <= set(chains)
+    by_shape = NUMBERS.shaped if has_arms else NUMBERS.doubtful
+    rated = {}
+    for role in chains:
+        follows = anchored and role in ("hips", "spine", "neck", "head")
+        follows = follows or named.get(_get_part_above(role), False)
+        value = NUMBERS.named if named[role] or follows else by_shape
+        if role in uneven:
+            value = min(value, NUMBERS.shaped) - (NUMBERS.shaped - NUMBERS.doubtful)
+        rated[role] = 1.0 if role in given else value
+    return rated
+
+
+def _get_part_above(role: str) -> str:
+    """Return the role of the part of a limb that is above, '' without one."""
+    side, _, part = role.partition("_")
+    for limb in (LEG_PARTS, ARM_PARTS):
+        if part in limb[1:]:
+            return f"{side}_{limb[limb.index(part) - 1]}"
+    return ""
+
+
+def _is_named(named: NamedBones, role: str, chain: tuple[int, ...]) -> bool:
+    """Return whether the name of a role's bone gives the role, or at least a finger's side."""
+    side, _, part = role.partition("_")
+    if part in FINGERS:
+        names = named.skeleton.names
+        return any(split_side(names[b], names)[1] == side[0].upper() for b in chain)
+    return role == "tail" or any(named.roles.get(bone) == role for bone in chain)
+
+
+def _find_uneven(skeleton: Skeleton, clips: Sequence[Clip], chains: Chains) -> set[str]:
+    """Return the roles of parts much longer or shorter than on the other side."""
+    lengths = measure_bones(skeleton, sample_few_positions(skeleton, clips))
+    uneven = set()
+    for role, chain in chains.items():
+        other = role.replace("left_", "right_")
+        if other == role or other not in chains:
+            continue
+        ours, theirs = (float(np.sum(lengths[list(part)])) for part in (chain, chains[other]))
+        if abs(ours - theirs) > NUMBERS.doubtful_lengths * max(ours, theirs) + 1e-3:
+            uneven |= {role, other}
+    return uneven

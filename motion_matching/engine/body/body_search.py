@@ -3,44 +3,41 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import takewhile
 
 import numpy as np
 
 from ..errors import RigError
-from ..skeleton.bone_names import split_side, split_words
+from ..maths.rotations import quat
+from ..skeleton.bone_names import ROLES, split_side, split_words
 from ..skeleton.skeleton import Skeleton
-from .arm_search import BodyShape, find_arms_by_shape, split_foreleg
-from .body_subset import BodySubset, sample_positions
-from .fingers import FINGERS, find_fingers_by_name, find_fingers_by_shape
-from .named_bones import NamedBones
+from .arm_search import (
+    FINGERS,
+    Chains,
+    find_arms_by_shape,
+    find_fingers_by_name,
+    find_fingers_by_shape,
+    split_foreleg,
+)
+from .body_subset import BodySubset
+from .named_bones import NamedBones, split_limb, walk_down
 from .numbers import NUMBERS
 from .published_rigs import ARM_PARTS, LEG_PARTS
 from .rig import Leg, Roles, add_forelegs, find_roles
-from .segment_starts import walk_down
+from .sampled_body import SampledBody
 
-TRUNK_ROLES = ("root", "hips", "spine", "neck", "head", "tail")
 SIDES = {"L": "left", "R": "right"}
 BODY_ROLES = (
-    *TRUNK_ROLES,
+    *("root", "hips", "spine", "neck", "head", "tail"),
     *(f"{side}_{part}" for side in SIDES.values() for part in (*ARM_PARTS, *LEG_PARTS, *FINGERS)),
 )
-_CORE = (
-    "root",
-    "hips",
-    "spine",
-    "head",
-    *(f"{side}_{part}" for side in SIDES.values() for part in LEG_PARTS),
-)
 
 
-Chains = dict[str, tuple[int, ...]]
-
-
-def find_chains(body: BodySubset, given: Mapping[str, tuple[int, ...]]) -> tuple[Chains, bool]:
+def find_chains(body: BodySubset, given: Chains) -> tuple[Chains, bool]:
     """Return the bones of the smaller skeleton by role, and whether the body has four legs."""
     skeleton = body.skeleton
-    core = {role: given[role][-1 if role == "spine" else 0] for role in _CORE if given.get(role)}
+    core = {role: given[role][-1 if role == "spine" else 0] for role in ROLES if given.get(role)}
     if given.get("hips"):
         core["hips"] = _choose_fork(skeleton, given["hips"])
     names = {role: skeleton.names[bone] for role, bone in core.items()}
@@ -58,7 +55,9 @@ def find_chains(body: BodySubset, given: Mapping[str, tuple[int, ...]]) -> tuple
     chains: Chains = {"hips": _extend_hips(skeleton, roles.hips, thighs)}
     for side, leg in sides.items():
         chains |= _split_leg(skeleton, SIDES[side], leg)
-    shape = _measure(body, sides)
+    shape = SampledBody.from_clips(skeleton, body.clips)
+    step = max(1, len(shape.positions) // NUMBERS.shape_frames)
+    shape = replace(shape, positions=shape.positions[::step])
     arms, forelegs = _find_arms(shape, roles, sides)
     for side, parts in arms.items():
         chains |= {f"{SIDES[side]}_{part}": chain for part, chain in parts.items()}
@@ -91,10 +90,7 @@ def _choose_fork(skeleton: Skeleton, hips: tuple[int, ...]) -> int:
 
 
 def _find_core(body: BodySubset, given: Mapping[str, str]) -> Roles:
-    """Return the hips, legs and head; the rest pose shows them if the clips do not.
-
-    An animal may lie in all clips, so that only the rest pose shows that it has forelegs.
-    """
+    """Return the hips, legs and head: at rest if clips show none, as of an animal that lies."""
     searched = body.clips
     try:
         roles = find_roles(body.skeleton, searched, given)
@@ -149,14 +145,11 @@ def _extend_hips(skeleton: Skeleton, hips: int, thighs: Sequence[int]) -> tuple[
 
 
 def _split_leg(skeleton: Skeleton, side: str, leg: Leg) -> Chains:
-    """Return the bones of a leg's parts: each part ends where the next one starts."""
+    """Return the bones of a leg's parts."""
     starts = [leg.thigh, leg.shin, leg.foot] + [leg.toe] * leg.has_toe
-    chains = {}
-    for part, start, stop in zip(LEG_PARTS, starts, [*starts[1:], None], strict=False):
-        chains[f"{side}_{part}"] = (start,) if stop is None else walk_down(skeleton, start, stop)
-    if leg.has_toe:
-        chains[f"{side}_toe"] = _follow(skeleton, leg.toe)
-    return chains
+    chains = split_limb(skeleton, dict(zip(LEG_PARTS, starts, strict=False)))
+    chains |= {"toe": _follow(skeleton, leg.toe)} if leg.has_toe else {}
+    return {f"{side}_{part}": chain for part, chain in chains.items()}
 
 
 def _follow(skeleton: Skeleton, bone: int) -> tuple[int, ...]:
@@ -164,15 +157,13 @@ def _follow(skeleton: Skeleton, bone: int) -> tuple[int, ...]:
     chain = [bone]
     while len(children := skeleton.get_children(chain[-1])) == 1:
         chain += children
-    length = max(
-        (np.linalg.norm(end) for b, end in skeleton.end_sites if b == chain[-1]), default=0
-    )
     before = float(np.linalg.norm(skeleton.rest_positions[chain[-1]]))
-    return tuple(chain if length > NUMBERS.tip * before or len(chain) < 2 else chain[:-1])
+    is_tip = len(chain) > 1 and skeleton.measure_tip(chain[-1]) <= NUMBERS.tip * before
+    return tuple(chain[:-1] if is_tip else chain)
 
 
 def _find_arms(
-    shape: BodyShape, roles: Roles, legs: Mapping[str, Leg]
+    shape: SampledBody, roles: Roles, legs: Mapping[str, Leg]
 ) -> tuple[dict[str, Chains], bool]:
     """Return the parts of both arms or forelegs by side, and whether they are forelegs."""
     skeleton = shape.skeleton
@@ -190,7 +181,9 @@ def _find_arms(
         if not arm and side in forelegs:
             named[side] = _split_foreleg(shape, roles, forelegs[side])
     if not all(named.values()):
-        shaped = find_arms_by_shape(shape, trunk, excluded)
+        left, right = (shape.positions[:, legs[side].thigh] for side in "LR")
+        left = quat.normalize_vectors(left - right)
+        shaped = find_arms_by_shape(shape, left, trunk, excluded)
         named = {side: arm or shaped.get(side, {}) for side, arm in named.items()}
     arms = {
         side: _add_end(shape, arm, forelegs.get(side) if is_foreleg else None)
@@ -210,16 +203,11 @@ def _list_leg_bones(skeleton: Skeleton, hips: int, legs: Mapping[str, Leg]) -> s
     return bones
 
 
-def _measure(body: BodySubset, legs: Mapping[str, Leg]) -> BodyShape:
-    thighs = legs["L"].thigh, legs["R"].thigh
-    return BodyShape.measure(body.skeleton, sample_positions(body), thighs)
-
-
 def _find_trunk(skeleton: Skeleton, roles: Roles) -> list[int]:
     """Return the bones from the hips up to the head, or to the upper spine without a head."""
     top = roles.spine if roles.head is None else roles.head
-    chain = skeleton.get_chain_to_root(top)
-    return chain[: chain.index(roles.hips) + 1][::-1] if roles.hips in chain else [roles.hips]
+    has_trunk = roles.hips in skeleton.get_chain_to_root(top)
+    return skeleton.get_path(roles.hips, top) if has_trunk else [roles.hips]
 
 
 def _find_fork(skeleton: Skeleton, leg: Leg, trunk: Sequence[int]) -> int | None:
@@ -227,7 +215,7 @@ def _find_fork(skeleton: Skeleton, leg: Leg, trunk: Sequence[int]) -> int | None
     return next((bone for bone in skeleton.get_ancestors(leg.thigh) if bone in trunk), None)
 
 
-def _split_foreleg(shape: BodyShape, roles: Roles, leg: Leg) -> Chains:
+def _split_foreleg(shape: SampledBody, roles: Roles, leg: Leg) -> Chains:
     """Return the parts of a foreleg from the chest down by shape."""
     chain = shape.skeleton.get_chain_to_root(leg.toe)
     fork = _find_fork(shape.skeleton, leg, _find_trunk(shape.skeleton, roles))
@@ -237,7 +225,7 @@ def _split_foreleg(shape: BodyShape, roles: Roles, leg: Leg) -> Chains:
     return split_foreleg(shape, [*chain[::-1], *below], ahead)
 
 
-def _add_end(shape: BodyShape, arm: Chains, foreleg: Leg | None) -> Chains:
+def _add_end(shape: SampledBody, arm: Chains, foreleg: Leg | None) -> Chains:
     """Add a hand without a name, and the toe of a foreleg: the next bone that bends."""
     skeleton = shape.skeleton
     if "hand" not in arm:
@@ -267,7 +255,7 @@ def _add_collars(skeleton: Skeleton, roles: Roles, arms: Mapping[str, Chains]) -
     return result
 
 
-def _give_arms(skeleton: Skeleton, chains: Chains, given: Mapping[str, tuple[int, ...]]) -> Chains:
+def _give_arms(skeleton: Skeleton, chains: Chains, given: Chains) -> Chains:
     """Return arm chains whose first bones are given by hand; the others end where they start."""
     changed: Chains = {}
     for side in SIDES.values():
@@ -279,22 +267,17 @@ def _give_arms(skeleton: Skeleton, chains: Chains, given: Mapping[str, tuple[int
             for role in roles
             if given.get(role) or (role in chains and role not in given)
         }
-        listed = list(starts)
-        for role, below in zip(listed, [*listed[1:], None], strict=True):
-            last = chains.get(role, ())
-            end = last if last[:1] == (starts[role],) else (starts[role],)
-            stop = None if below is None else starts[below]
-            changed[role] = end if stop is None else walk_down(skeleton, starts[role], stop)
+        changed |= split_limb(skeleton, starts)
+        last = list(starts)[-1]
+        if chains.get(last, ())[:1] == changed[last]:
+            changed[last] = chains[last]
     return changed
 
 
 def _split_trunk(
     skeleton: Skeleton, roles: Roles, chains: Chains, given: tuple[int, ...] | None
 ) -> Chains:
-    """Return spine, neck and head: arms branch from the end of the spine, the chest.
-
-    `given` are the bones of the spine that are given by hand.
-    """
+    """Return spine, up to where arms branch, neck and head; a spine may be `given` by hand."""
     trunk = _find_trunk(skeleton, roles)
     arms = [chains[role][0] for role in chains if role.endswith("upper_arm")]
     fork = skeleton.find_common_ancestor(arms) if len(arms) == 2 and not given else None
@@ -319,11 +302,12 @@ def _find_tail(skeleton: Skeleton, hips: int) -> Chains:
     return {"tail": tuple(b for b in skeleton.get_chain_to_root(last)[::-1] if b in tails)}
 
 
-def _find_fingers(shape: BodyShape, chains: Chains) -> Chains:
+def _find_fingers(shape: SampledBody, chains: Chains) -> Chains:
     """Return the fingers of both hands, by name or by shape."""
     result: Chains = {}
     for side in SIDES.values():
-        if hand := chains.get(f"{side}_hand", ()):
+        hand = chains.get(f"{side}_hand")
+        if hand:
             fingers = find_fingers_by_name(shape.skeleton, hand[0])
             fingers = fingers or find_fingers_by_shape(shape, hand[-1])
             result |= {f"{side}_{finger}": chain for finger, chain in fingers.items()}

@@ -16,7 +16,6 @@ from ..motion.clip import Clip
 from ..skeleton.bone_names import split_words
 from ..skeleton.skeleton import Skeleton
 from .numbers import NUMBERS
-from .sampled_body import sample_frames
 
 # words in names of bones that do not move a part of the body themselves
 _HELPERS = (
@@ -41,10 +40,6 @@ class BodySubset:
     clips: tuple[Clip, ...]
     bones: tuple[int, ...]
 
-    def find_number(self, bone: int) -> int | None:
-        """Return the number here of a bone of the whole skeleton, if it is here."""
-        return self.bones.index(bone) if bone in self.bones else None
-
 
 def choose_body(
     skeleton: Skeleton, clips: Sequence[Clip] = (), always: Sequence[int] = ()
@@ -58,7 +53,12 @@ def choose_body(
     kept = _find_named_bones(skeleton, always)
     small, moved = _cut(skeleton, thinned, kept)
     inner = [kept.index(bone) for bone in always]
-    straight = _find_outer_leaves(small, inner)
+    # twist bones are leaves within a sibling's segment
+    straight = [
+        bone
+        for bone in range(small.bone_count)
+        if bone in inner or small.get_children(bone) or not _lies_inside(small, bone)
+    ]
     smaller, clips_of_it = _cut(small, moved, straight)
     return BodySubset(smaller, tuple(clips_of_it), tuple(kept[bone] for bone in straight))
 
@@ -81,7 +81,8 @@ def _find_named_bones(skeleton: Skeleton, always: Sequence[int]) -> list[int]:
     wanted: set[int] = set(always)
     for bone in only:
         name = skeleton.names[bone]
-        if not (is_helper(name) or _is_end_leaf(skeleton, bone) or _TARGETS.match(name)):
+        ends = is_end(name) and not skeleton.get_children(bone)
+        if not (is_helper(name) or ends or _TARGETS.match(name)):
             wanted.add(bone)
             # bones that carry a part are kept, unless a control rig's deform bones stand alone
             wanted.update(above for above in skeleton.get_ancestors(bone) if above in only)
@@ -102,19 +103,6 @@ def _sort_by_depth(skeleton: Skeleton, kept: set[int]) -> list[int]:
     for bone in sorted(kept):
         add(bone)
     return list(result)
-
-
-def _is_end_leaf(skeleton: Skeleton, bone: int) -> bool:
-    return is_end(skeleton.names[bone]) and not skeleton.get_children(bone)
-
-
-def _find_outer_leaves(skeleton: Skeleton, always: Sequence[int]) -> list[int]:
-    """Return all bones except leaves within a sibling's segment, such as twist bones."""
-    return [
-        bone
-        for bone in range(skeleton.bone_count)
-        if bone in always or skeleton.get_children(bone) or not _lies_inside(skeleton, bone)
-    ]
 
 
 def _lies_inside(skeleton: Skeleton, leaf: int) -> bool:
@@ -152,36 +140,30 @@ def _thin_clips(clips: Sequence[Clip]) -> list[Clip]:
         step = max(1, min(int(clip.fps / NUMBERS.least_rate), -(-total // NUMBERS.subset_frames)))
         start = max(0, (clip.frame_count - share * step) // 2)
         part = slice(start, start + share * step, step)
-        thinned.append(
-            replace(
-                clip,
-                positions=clip.positions[part],
-                rotations=clip.rotations[part],
-                fps=clip.fps / step,
-            )
-        )
+        positions, rotations = clip.positions[part], clip.rotations[part]
+        slow = replace(clip, positions=positions, rotations=rotations, fps=clip.fps / step)
+        thinned.append(slow)
     return thinned
 
 
-def _cut(
-    skeleton: Skeleton, clips: Sequence[Clip], kept: Sequence[int]
-) -> tuple[Skeleton, list[Clip]]:
-    """Return a skeleton and its clips with `kept` bones alone, each below the nearest one."""
+def _cut(skeleton: Skeleton, clips: Sequence[Clip], kept: list[int]) -> tuple[Skeleton, list[Clip]]:
+    """Return skeleton and clips with `kept` bones alone; removed end bones become end sites."""
     if len(kept) == skeleton.bone_count:
         return skeleton, list(clips)
     number = {bone: index for index, bone in enumerate(kept)}
     parents = np.array([number.get(_find_kept_parent(skeleton, bone, number), -1) for bone in kept])
     turns, places = skeleton.compute_rest_world()
     rotations, positions = quat.ik(turns[list(kept)], places[list(kept)], parents)
-    sites = _list_end_sites(skeleton, number)
+    sites = [(number[bone], offset) for bone, offset in skeleton.end_sites if bone in number]
+    for bone, parent in enumerate(skeleton.parents.tolist()):
+        if bone not in number and parent in number and is_end(skeleton.names[bone]):
+            x, y, z = skeleton.rest_positions[bone].tolist()
+            sites.append((number[parent], (x, y, z)))
     names = tuple(skeleton.names[bone] for bone in kept)
-    small = Skeleton(
-        names, parents, positions.astype(np.float32), rotations.astype(np.float32), sites
-    )
-    direct = all(
-        parent < 0 or kept[parent] == skeleton.parents[bone]
-        for bone, parent in zip(kept, parents.tolist(), strict=True)
-    ) and all(skeleton.parents[bone] < 0 for bone, up in zip(kept, parents, strict=True) if up < 0)
+    rest = positions.astype(np.float32), rotations.astype(np.float32)
+    small = Skeleton(names, parents, *rest, tuple(sites))
+    above = np.append(kept, -1)[parents]  # -1 stays -1
+    direct = np.array_equal(above, skeleton.parents[list(kept)])
     return small, [_cut_clip(clip, small, kept, direct) for clip in clips]
 
 
@@ -209,21 +191,3 @@ def _find_kept_parent(skeleton: Skeleton, bone: int, kept: Collection[int]) -> i
         if above in kept or deform is not None:
             return above if deform is None else deform
     return -1
-
-
-def _list_end_sites(
-    skeleton: Skeleton, number: dict[int, int]
-) -> tuple[tuple[int, tuple[float, float, float]], ...]:
-    """Return the end sites of remaining bones, and new ones in place of removed end bones."""
-    sites = [(number[bone], offset) for bone, offset in skeleton.end_sites if bone in number]
-    for bone, parent in enumerate(skeleton.parents.tolist()):
-        if bone not in number and parent in number and is_end(skeleton.names[bone]):
-            x, y, z = skeleton.rest_positions[bone].tolist()
-            sites.append((number[parent], (x, y, z)))
-    return tuple(sites)
-
-
-def sample_positions(subset: BodySubset, most: int = 400) -> np.ndarray:
-    """Return world positions (F, B, 3) of some frames, or of the rest pose without clips."""
-    positions = sample_frames(subset.skeleton, subset.clips)[1]
-    return positions[:: max(1, len(positions) // most)]

@@ -13,7 +13,7 @@ from ..motion.clip import Clip
 from ..skeleton.bone_names import find_counterpart
 from ..skeleton.skeleton import Skeleton
 from .rig import Roles, find_roles
-from .sampled_body import measure_bones, sample_frames
+from .sampled_body import SampledBody
 
 
 def find_bone_pairs(
@@ -53,14 +53,11 @@ def find_bone_pairs(
 def _find_pairs_by_shape(
     skeleton: Skeleton, thighs: tuple[Sequence[int], Sequence[int]], clips: Sequence[Clip]
 ) -> np.ndarray:
-    """Return counterparts (B,) by similar chains on either side; bones in the middle stay alone.
-
-    `thighs` are the left and the right ones; the line between them separates the sides.
-    """
-    _, positions, _, _ = sample_frames(skeleton, clips)
-    left, right = (positions[:, list(bones)].mean(axis=1) for bones in thighs)
+    """Return counterparts (B,) by similar chains on either side of a line between `thighs`."""
+    body = SampledBody.from_clips(skeleton, clips)
+    left, right = (body.positions[:, list(bones)].mean(axis=1) for bones in thighs)
     lateral = quat.normalize_vectors(left - right)
-    shape = _Dissimilarity(skeleton, positions)
+    shape = _Dissimilarity(body)
     pairs = np.arange(skeleton.bone_count)
     for bone in range(skeleton.bone_count):
         other = int(pairs[bone])
@@ -78,9 +75,8 @@ def _find_pairs_by_shape(
 class _Dissimilarity:
     """Measures in metres how the lengths of the chains below two bones differ, in any pose."""
 
-    def __init__(self, skeleton: Skeleton, positions: np.ndarray) -> None:
-        self.skeleton, self.positions = skeleton, positions
-        self.lengths = measure_bones(skeleton, positions)
+    def __init__(self, body: SampledBody) -> None:
+        self.body, self.skeleton, self.lengths = body, body.skeleton, body.lengths
         self.differences: dict[tuple[int, int], float] = {}
 
     def measure_length(self, bone: int) -> float:
@@ -90,10 +86,7 @@ class _Dissimilarity:
     def match_children(
         self, one: int, two: int, *, siblings: bool = False
     ) -> tuple[list[tuple[int, int]], float]:
-        """Return the pairs of children of two bones that differ least, and by how much they do.
-
-        The distances to `siblings` distinguish fingers of the same length.
-        """
+        """Pair children that differ least, also from `siblings`; return by how much."""
         from scipy.optimize import linear_sum_assignment  # loads in 0.2 s
 
         ours, theirs = self.skeleton.get_children(one), self.skeleton.get_children(two)
@@ -119,7 +112,7 @@ class _Dissimilarity:
 
     def _measure_distances(self, siblings: list[int]) -> np.ndarray:
         """Return the distances (C, C) of C bones from each of them, in ascending order."""
-        points = self.positions[:, siblings]
+        points = self.body.positions[:, siblings]
         distances = np.linalg.norm(points[:, :, None] - points[:, None], axis=-1)
         return np.sort(np.median(distances, axis=0), axis=-1)
 
@@ -129,8 +122,7 @@ def _pair_children(shape: _Dissimilarity, bone: int, lateral: np.ndarray) -> lis
     aside = {}
     for child in shape.skeleton.get_children(bone):
         below = [child, *shape.skeleton.get_descendants(child)]
-        offset = shape.positions[:, below].mean(axis=1) - shape.positions[:, bone]
-        aside[child] = float(np.mean(np.sum(offset * lateral, axis=-1)))
+        aside[child] = shape.body.measure_side(below, bone, lateral)
     options = []
     for one, two in combinations(aside, 2):
         farther = max(abs(aside[one]), abs(aside[two]))

@@ -9,7 +9,7 @@ import numpy as np
 from ..motion.clip import Clip
 from ..skeleton.skeleton import Skeleton
 from .numbers import NUMBERS
-from .sampled_body import SampledBody, sample_frames
+from .sampled_body import SampledBody, measure_segments
 
 
 def leave_out_arms(
@@ -28,7 +28,8 @@ def leave_out_arms(
     forks = {fork for fork in joints.values() if fork != hips}
     if not forks:
         return joints
-    lengths = {foot: _measure_length(body, foot, limb) for foot, limb in limbs.items()}
+    ways = {foot: body.measure_way(limb["thigh"], foot) for foot, limb in limbs.items()}
+    lengths = {foot: float(way.sum()) for foot, way in ways.items()}
     leg = max(lengths[foot] for foot in hind)
     rest = SampledBody.from_clips(body.skeleton, ())
     ends = [(limbs[foot]["thigh"], rest.ends[foot], body.ends[foot]) for foot in hind]
@@ -38,8 +39,8 @@ def leave_out_arms(
     often = max(float(low[foot].mean()) for foot in hind)
     knees = [body.positions[:, limbs[foot].get("shin", foot), 2] for foot in hind]
     knees_up = float(np.median(knees)) - body.floor > NUMBERS.knees_up * leg
-    ways = body.positions[:, list(forks)].mean(axis=1) - body.positions[:, hips]
-    has_long_legs = _are_long(leg, ways)
+    along = body.positions[:, list(forks)].mean(axis=1) - body.positions[:, hips]
+    has_long_legs = _are_long(leg, along)
 
     def is_leg(foot: int) -> bool:
         share = float(low[foot].mean())
@@ -61,14 +62,6 @@ def _are_long(leg: float, ways: np.ndarray) -> bool:
     return leg > NUMBERS.long_legs * float(np.median(np.linalg.norm(ways, axis=-1)))
 
 
-def _measure_length(body: SampledBody, foot: int, limb: dict[str, int]) -> float:
-    """Return the length of a leg from its thigh to the end of its last bone."""
-    chain = body.skeleton.get_chain_to_root(foot)
-    chain = chain[: chain.index(limb["thigh"])]
-    tip = np.linalg.norm(body.ends[foot] - body.positions[:, foot], axis=-1)
-    return float(body.lengths[chain].sum() + np.median(tip))
-
-
 def _stands_at_rest(
     rest: np.ndarray,
     moving: np.ndarray,
@@ -86,9 +79,7 @@ def _stands_at_rest(
         length, usual = float(np.linalg.norm(way)), moving[:, thigh, 2] - path[:, 2]
         leads_down = -way[2] > np.cos(NUMBERS.standing) * length > 0.0
         is_lowest = end[0, 2] < floor + NUMBERS.on_ground * length
-        along = float(way @ trunk) > np.cos(NUMBERS.off_trunk) * length * float(
-            np.linalg.norm(trunk)
-        )
+        along = way @ trunk > np.cos(NUMBERS.off_trunk) * length * np.linalg.norm(trunk)
         as_high = -way[2] > NUMBERS.as_high * float(np.median(usual))
         if not (leads_down and is_lowest and as_high) or along:
             return False
@@ -112,20 +103,20 @@ def stands_on_wrists(
     Legs are thigh, shin, foot and toe, and arms upper arm, forearm and hand. The trunk is level and
     wrists are low under the shoulders: in a rest pose that stands, or else mostly in the motion.
     """
-    rest = sample_frames(skeleton, ())[1]
+    rest = SampledBody.from_clips(skeleton, ()).positions
     shoulders, wrists = ([arm[part] for arm in arms] for part in (0, 2))
     trunk = rest[0, shoulders].mean(axis=0) - rest[0, hips]
     feet = [min((leg[2], leg[3]), key=lambda bone: rest[0, bone, 2]) for leg in legs]
     thighs, knees = ([leg[part] for leg in legs] for part in (0, 1))
     if _is_upright(trunk) and all(_is_upright(way) for way in rest[0, thighs] - rest[0, feet]):
         return False
-    moving = sample_frames(skeleton, clips)[1]
+    moving = SampledBody.from_clips(skeleton, clips).positions
     ends = [(one, rest[:, foot], moving[:, foot]) for one, foot in zip(thighs, feet, strict=True)]
     stands = _stands_at_rest(rest, moving, ends, trunk, float(rest[0, feet, 2].min()))
     fork = skeleton.find_common_ancestor([arm[0] for arm in arms])
     ways = moving[:, hips if fork is None else fork] - moving[:, hips]
-    joints = np.linalg.norm(np.diff(rest[0, list(legs[0])], axis=0), axis=-1)
-    if not stands and (not clips or _are_long(float(joints.sum()), ways)):
+    leg = float(measure_segments(rest[:, list(legs[0])]).sum())
+    if not stands and (not clips or _are_long(leg, ways)):
         return False
     shown = rest if stands else moving
     ways = shown[:, shoulders].mean(axis=1) - shown[:, hips]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
 from ..errors import RigError
 from ..skeleton.skeleton import Skeleton
+from .arm_search import FINGERS as FINGERS
 from .body_roles import BodyRoles
-from .fingers import FINGERS as FINGERS
 from .named_bones import SIDE_WORDS, NamedBones
 from .rig import Roles
 
@@ -43,6 +44,11 @@ class LimbBones:
         """The bones whose heads are the limb's joints, top to bottom."""
         return [self.upper, self.lower, self.end] + ([] if self.toe is None else [self.toe])
 
+    def find_ways(self, positions: np.ndarray) -> list[np.ndarray]:
+        """Return the ways (..., 3) along upper and lower segment, in positions (..., B, 3)."""
+        ends = pairwise(self.joints[:3])
+        return [positions[..., end, :] - positions[..., start, :] for start, end in ends]
+
 
 def list_limbs(skeleton: Skeleton, roles: BodyRoles) -> dict[str, LimbBones]:
     """Return the limbs that are complete, by 'left_leg', 'right_arm' and so on.
@@ -55,8 +61,16 @@ def list_limbs(skeleton: Skeleton, roles: BodyRoles) -> dict[str, LimbBones]:
         named = _FORELEG if kind == "arm" and roles.four_legged else parts
         for side in SIDES:
             bones = [get_first(roles, f"{side}_{part}") for part in named]
-            if None not in bones[:3]:
-                limbs[f"{side}_{kind}"] = _build_limb(skeleton, roles, side, kind, bones)
+            upper, lower, end, toe = (*bones, None)[:4]
+            if upper is None or lower is None or end is None:
+                continue
+            collar = get_first(roles, f"{side}_collar") if kind == "arm" else None
+            toe = None if toe == end else toe
+            last = end if toe is None else toe
+            sites = [np.array(site, float) for bone, site in skeleton.end_sites if bone == last]
+            tip = max(sites, key=lambda site: float(np.linalg.norm(site)), default=np.zeros(3))
+            limb = LimbBones(side, kind, collar, upper, lower, end, toe, tip)
+            limbs[f"{side}_{kind}"] = limb
     return limbs
 
 
@@ -82,21 +96,6 @@ def find_leg_carrier(skeleton: Skeleton, roles: BodyRoles) -> int:
     above = [skeleton.get_ancestors(roles.chains[f"{side}_thigh"][0]) for side in SIDES]
     hips = roles.chains["hips"]
     return next((b for b in hips[::-1] if all(b in bones for bones in above)), hips[0])
-
-
-def _build_limb(
-    skeleton: Skeleton, roles: BodyRoles, side: str, kind: str, bones: list[int | None]
-) -> LimbBones:
-    upper, lower, end, toe = (*bones, None)[:4]
-    assert upper is not None
-    assert lower is not None
-    assert end is not None
-    collar = get_first(roles, f"{side}_collar") if kind == "arm" else None
-    toe = None if toe == end else toe
-    last = end if toe is None else toe
-    sites = [np.array(site, float) for bone, site in skeleton.end_sites if bone == last]
-    tip = max(sites, key=lambda site: float(np.linalg.norm(site)), default=np.zeros(3))
-    return LimbBones(side, kind, collar, upper, lower, end, toe, tip)
 
 
 @dataclass(frozen=True)
@@ -132,10 +131,9 @@ def find_limbs(skeleton: Skeleton, roles: Roles) -> Limbs | None:
     arms = [arm for arm in found if arm is not None]
     if len(arms) < 2:
         return None
-    up = [*reversed(skeleton.get_chain_to_root(roles.head))]
-    if roles.hips not in up:
+    if roles.hips not in skeleton.get_chain_to_root(roles.head):
         return None
-    up = up[up.index(roles.hips) : -1]
+    up = skeleton.get_path(roles.hips, roles.head)[:-1]
     arm_bones = [bone for arm in arms for bone in skeleton.get_chain_to_root(arm.upper)]
     spine = [bone for bone in up if bone == roles.hips or arm_bones.count(bone) == 2]
     neck = next((bone for bone in up if bone not in spine), None)

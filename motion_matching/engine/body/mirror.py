@@ -22,7 +22,7 @@ from ..skeleton.skeleton import Skeleton
 from .bone_pairs import find_bone_pairs
 from .numbers import NUMBERS
 from .rig import Roles, find_roles
-from .sampled_body import sample_frames
+from .sampled_body import SampledBody
 
 _REFLECTION = np.diag([-1.0, 1.0, 1.0])
 # the negative of the reflection in X is the half-turn about X
@@ -74,24 +74,29 @@ def find_symmetry(clip: Clip, roles: Roles | None = None) -> Symmetry:
     skeleton = clip.skeleton
     roles = find_roles(skeleton, [clip]) if roles is None else roles
     pairs = find_bone_pairs(skeleton, roles, [clip])
-    local, positions, rotations, _ = sample_frames(skeleton, [clip])
+    body = SampledBody.from_clips(skeleton, [clip])
     above_hips = skeleton.get_chain_to_root(roles.hips)
     offsets = clip.positions.mean(axis=0, dtype=np.float64)
     offsets[above_hips] = 0.0
-    across = _compute_lateral_vectors(roles, pairs, positions)
-    one_sided = _find_one_sided(skeleton, pairs, above_hips, positions, across)
+    across = _compute_lateral_vectors(roles, pairs, body.positions)
+    one_sided = _find_one_sided(skeleton, pairs, above_hips, body.positions, across)
     pairs = np.where(one_sided, np.arange(len(pairs)), pairs)
-    local, world = (quat.to_matrix(turns).mean(axis=0) for turns in (local, rotations))
+    local, world = (quat.to_matrix(turns).mean(axis=0) for turns in (body.local, body.rotations))
     lengths = np.linalg.norm(offsets, axis=-1, keepdims=True)
     directions = offsets / np.where(lengths > 1e-3, lengths, np.inf)  # zero if too short for one
     fit = _Fit(skeleton.parents, pairs, above_hips, ~one_sided, local, world, directions)
     axes = _find_rest_axes(skeleton, pairs, above_hips, one_sided)
     if axes is None:
-        hips_across = np.mean(quat.inv_mul_vec(rotations[:, roles.hips], across), axis=0)
+        hips_across = np.mean(quat.inv_mul_vec(body.rotations[:, roles.hips], across), axis=0)
         axes = fit.solve_below_hips(hips_across)
     axes = fit.solve_above_hips(axes)
     _check_offsets(skeleton, pairs, ~one_sided, offsets, axes)
-    return Symmetry(pairs, _compute_turns(axes, pairs), offsets, one_sided)
+    turns, own = quat.from_matrix(-axes), np.arange(len(pairs))
+    turns[pairs == own, 0] = 0.0
+    turns = quat.normalize(turns)
+    later = pairs < own  # signed so that mirroring twice changes nothing
+    turns[later] = -quat.inv(turns[pairs[later]])
+    return Symmetry(pairs, turns, offsets, one_sided)
 
 
 def _compute_lateral_vectors(roles: Roles, pairs: np.ndarray, positions: np.ndarray) -> np.ndarray:
@@ -140,10 +145,8 @@ def _find_rest_axes(
     plane = np.eye(3) - 2.0 * np.outer(normal, normal)
     centre = positions[body].mean(axis=0)
     error = np.linalg.norm((positions - centre) @ plane + centre - positions[pairs], axis=-1)[body]
-    if (
-        np.linalg.norm(between, axis=-1).max() < 0.05 * size
-        or error.max() > NUMBERS.symmetric * size
-    ):
+    apart = np.linalg.norm(between, axis=-1).max()
+    if apart < 0.05 * size or error.max() > NUMBERS.symmetric * size:
         return None
     matrices = quat.to_matrix(rotations)
     return np.swapaxes(matrices, -1, -2) @ plane @ matrices[pairs]
@@ -216,17 +219,13 @@ class _Fit:
         return self.offsets[children], self.offsets[self.pairs[children]]
 
 
-def _build_signed_permutations() -> np.ndarray:
-    """Return the 24 matrices (24, 3, 3) with determinant -1 that exchange and flip axes."""
-    matrices = [
-        np.eye(3)[list(order)] * np.array(signs)
-        for order in permutations(range(3))
-        for signs in product((1.0, -1.0), repeat=3)
-    ]
-    return np.stack([matrix for matrix in matrices if np.linalg.det(matrix) < 0])
-
-
-_SIGNED = _build_signed_permutations()
+_FLIPPED = [
+    np.eye(3)[list(order)] * np.array(signs)
+    for order in permutations(range(3))
+    for signs in product((1.0, -1.0), repeat=3)
+]
+# the 24 matrices (24, 3, 3) with determinant -1 that exchange and flip axes
+_SIGNED = np.stack([matrix for matrix in _FLIPPED if np.linalg.det(matrix) < 0])
 _SIGNED_REFLECTIONS = np.stack([m for m in _SIGNED if np.trace(m) == 1.0 and np.all(m == m.T)])
 
 
@@ -243,16 +242,6 @@ def _find_nearest_orthogonal(target: np.ndarray, centre: bool) -> np.ndarray:
         return np.eye(3) - 2.0 * np.outer(normal, normal)
     left, _, right = np.linalg.svd(target)
     return left @ np.diag([1.0, 1.0, -np.linalg.det(left @ right)]) @ right
-
-
-def _compute_turns(axes: np.ndarray, pairs: np.ndarray) -> np.ndarray:
-    """Return rotations Q = -S (B, 4), signed so that mirroring twice changes nothing."""
-    turns, own = quat.from_matrix(-axes), np.arange(len(pairs))
-    turns[pairs == own, 0] = 0.0
-    turns = quat.normalize(turns)
-    later = pairs < own
-    turns[later] = -quat.inv(turns[pairs[later]])
-    return turns
 
 
 def _check_offsets(

@@ -14,8 +14,7 @@ from ..skeleton.bone_names import cut_side, split_words
 from ..skeleton.skeleton import Skeleton
 from .numbers import NUMBERS
 from .published_rigs import ARM_PARTS, LEG_PARTS, RIGS, list_parts
-from .sampled_body import sample_few_positions
-from .segment_starts import choose_starts, is_copy, walk_down
+from .sampled_body import measure_segments, sample_few_positions
 
 SIDE_WORDS = {"L": "left", "R": "right", "": "middle"}
 _DEFORM = "DEF-"
@@ -48,7 +47,7 @@ class NamedBones:
         cores = {
             bone: _read_name(name, names)
             for bone, name in enumerate(skeleton.names)
-            if not (deform and not name.startswith(_DEFORM)) and not is_copy(name)
+            if not (deform and not name.startswith(_DEFORM)) and not _is_copy(name)
         }
         result = []
         for rig in RIGS.values():
@@ -98,23 +97,14 @@ class NamedBones:
             above = starts[part] = named[0]
         if "forearm" not in starts:
             return {}
-        listed = list(starts.items())
-        arm = {
-            part: walk_down(skeleton, bone, below) for (part, bone), (_, below) in pairwise(listed)
-        }
-        part, bone = listed[-1]
-        return arm | {part: self._follow(bone)}
+        last = list(starts)[-1]
+        return split_limb(skeleton, starts) | {last: self._follow(starts[last])}
 
     def _follow(self, bone: int) -> tuple[int, ...]:
         """Return a bone and those below that are named as the same part, in a line."""
-        chain = [bone]
-        while below := [
-            child
-            for child in self.skeleton.get_children(chain[-1])
-            if self.roles.get(child) == self.roles[bone]
-        ]:
-            chain.append(below[0])
-        return tuple(chain)
+        children = self.skeleton.get_children(bone)
+        alike = [child for child in children if self.roles.get(child) == self.roles[bone]]
+        return (bone, *(self._follow(alike[0]) if alike else ()))
 
 
 def _read_name(name: str, names: Collection[str]) -> tuple[str, str]:
@@ -122,6 +112,24 @@ def _read_name(name: str, names: Collection[str]) -> tuple[str, str]:
     core, side = cut_side(name, names)
     core = _SECOND_LIFE.sub("", re.sub(r"[^A-Za-z0-9]", "", core)).lower()
     return _SUFFIX.sub("", _PREFIX.sub("", core)), side
+
+
+def _is_copy(name: str) -> bool:
+    """Return whether a name is that of the hidden copy of a joint, such as '__LeftLeg'."""
+    return name.startswith("__")
+
+
+def walk_down(skeleton: Skeleton, start: int, stop: int) -> tuple[int, ...]:
+    """Return the bones from `start` down to the one above `stop`."""
+    chain = skeleton.get_ancestors(stop)
+    return tuple(chain[: chain.index(start) + 1][::-1]) if start in chain else (start,)
+
+
+def split_limb(skeleton: Skeleton, starts: Mapping[str, int]) -> Chains:
+    """Return the bones by part of a limb: each part ends where the next one starts."""
+    listed = list(starts.items())
+    chains = {part: walk_down(skeleton, bone, end) for (part, bone), (_, end) in pairwise(listed)}
+    return chains | {part: (bone,) for part, bone in listed[-1:]}
 
 
 def find_roles_by_name(
@@ -187,20 +195,54 @@ def _choose_starts(
     word: str,
     overrides: Mapping[str, int],
 ) -> dict[str, int]:
-    """Return the bones by role of a leg, choosing the right start of each part."""
-    roles = [f"{word}_{part}" for part in LEG_PARTS[:3]]
-    if not set(roles) <= set(leg):
+    """Return a leg's bones by role, after inserted offsets, hidden copies and split pieces."""
+    upper, lower, end = (f"{word}_{part}" for part in LEG_PARTS[:3])
+    if not {upper, lower, end} <= set(leg):
         return leg
-    bones = [leg[role] for role in roles]
     thighs, shins = (
-        (first,) if role in overrides else walk_down(skeleton, first, below)
-        for role, first, below in zip(roles, bones, bones[1:], strict=False)
+        (leg[role],) if role in overrides else walk_down(skeleton, leg[role], leg[below])
+        for role, below in ((upper, lower), (lower, end))
     )
     if len(thighs) == len(shins) == 1:
         return leg
     points = sample_few_positions(skeleton, clips)
-    return leg | dict(
-        zip(roles, choose_starts(skeleton, points, thighs, shins, bones[2]), strict=False)
+    thighs, shins = (
+        tuple(bone for bone in bones if bone == bones[0] or not _is_copy(skeleton.names[bone]))
+        for bones in (thighs, shins)
+    )
+    knee = _find_segment_start(points, shins, leg[end], thighs[-1])
+    return leg | {upper: _find_segment_start(points, thighs, knee), lower: knee}
+
+
+def _find_segment_start(
+    points: np.ndarray, alike: Sequence[int], below: int, above: int | None = None
+) -> int:
+    """Return the bone from which a segment leads down to the bone `below`.
+
+    `points` (F, B, 3) are world positions, and `alike` the bones of the segment, top to bottom. It
+    is the last one of them, or the first bone on the way, if pieces of a split segment follow.
+    Bones before it hold an offset, or lie where the segment `above` starts.
+    """
+    start = alike[-1]
+    for bone in alike[-2::-1]:
+        if not _lies_between(points[:, start], points[:, bone], points[:, below]):
+            break
+        if above is not None:
+            away, length = measure_segments(points[:, [above, bone, below]])
+            if away <= NUMBERS.segment_place * length:
+                break
+        start = bone
+    return start
+
+
+def _lies_between(points: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> bool:
+    """Return whether points (F, 3) lie on the ways to `ends`, but not where these start."""
+    ways, here = (ends - starts).astype(np.float64), (points - starts).astype(np.float64)
+    squares = np.maximum(np.sum(ways * ways, axis=-1), 1e-12)
+    shares = np.sum(here * ways, axis=-1) / squares
+    aside = np.linalg.norm(here - shares[:, None] * ways, axis=-1) / np.sqrt(squares)
+    return bool(
+        NUMBERS.segment_place < np.median(shares) < 1.0 and np.median(aside) < NUMBERS.segment_aside
     )
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
+from math import cos, radians, sin
 
 from ..settings import tune
 
@@ -17,238 +17,109 @@ class BodyNumbers:
     """
 
     # chains and segments
-    tip: float = tune(
-        0.2, "1", "of the length before it: a last bone that is shorter marks the end of a chain"
-    )
-    segment_aside: float = tune(
-        0.1, "1", "of a segment's length: a bone that is no farther off it is a piece of it"
-    )
-    segment_place: float = tune(
-        0.01, "1", "of a segment's length: bones that are no farther off lie in one place"
-    )
+    tip: float = tune(0.2, "1", "of the length before it: a shorter last bone marks a chain's end")
+    segment_aside: float = tune(0.1, "1", "of a segment's length: a bone nearer is a piece of it")
+    segment_place: float = tune(0.01, "1", "of a segment's length: nearer bones lie in one place")
     leaf_along: float = tune(0.95, "1", "of a segment: a leaf that lies before is inside it")
-    leaf_aside: float = tune(
-        0.02, "1", "of a segment's length: a leaf that lies farther off is outside"
-    )
-    body_left: float = tune(
-        0.3, "1", "of the body's size: a bone from which legs go farther away belongs to no body"
-    )
+    leaf_aside: float = tune(0.02, "1", "of a segment's length: a leaf farther off is outside")
+    body_left: float = tune(0.3, "1", "of the body's size: legs stay nearer to a bone of the body")
     # mirror images
-    symmetric: float = tune(
-        0.02,
-        "1",
-        "of its size, that a symmetric rest pose may deviate: rigs made by hand are off by a "
-        "centimetre or two",
-    )
+    symmetric: float = tune(0.02, "1", "of its size: hand-made rigs are off by a centimetre or two")
     aligned: float = tune(
-        math.cos(math.radians(0.5)),
+        cos(radians(0.5)),
         "1",
-        "cosine of 0.5°: offsets on a rig whose bones share axes up to signs differ less",
+        "cosine of 0.5°: offsets on rigs with shared axes differ less",
     )
-    never_turns: float = tune(
-        1.0 - 1e-6, "1", "least singular value of a bone's mean rotation that stands still"
-    )
-    firm_offsets: float = tune(
-        1e4,
-        "1",
-        "weight of offsets, which decide where a bone points; the average pose only decides "
-        "its roll",
-    )
+    never_turns: float = tune(1.0 - 1e-6, "1", "least singular value of a still bone's mean turn")
+    firm_offsets: float = tune(1e4, "1", "weight of offsets: the average pose just gives the roll")
     # plan of a body
-    same_place: float = tune(
-        0.02, "1", "of a leg's length: joints that are nearer to one another coincide"
-    )
-    uneven_segments: float = tune(
-        1.5, "1", "how much longer a segment may be than that of the other side; by eye"
-    )
-    unlike_segments: float = tune(
-        4.0, "1", "and than its neighbour in the same limb: a longer one holds more than a segment"
-    )
-    opposite: float = tune(
-        -0.5, "1", "cosine between two ways to the left of one body, below which they contradict"
-    )
-    knee_bent: float = tune(
-        0.05, "1", "sine of 3°: knees that bend less, in the mean, tell of no side"
-    )
-    head_aside: float = tune(
-        math.sin(math.radians(45.0)),
-        "1",
-        "sine of 45°, of its distance: a head that is farther from the middle is aside",
-    )
+    same_place: float = tune(0.02, "1", "of a leg's length: joints that are nearer coincide")
+    uneven_segments: float = tune(1.5, "1", "times the other side's length, at most; by eye")
+    unlike_segments: float = tune(4.0, "1", "times its neighbour's: a longer one holds several")
+    opposite: float = tune(-0.5, "1", "cosine: two ways to the left of a body that contradict")
+    knee_bent: float = tune(0.05, "1", "sine of 3°: knees that bend less in the mean show no side")
+    head_aside: float = tune(sin(radians(45.0)), "1", "sine of 45°: a head leans less to a side")
     named: float = tune(1.0, "1", "confidence in a role that a bone's name tells")
-    shaped: float = tune(
-        0.6, "1", "in one that the shape tells: above one half, so that retargeting takes it"
-    )
-    doubtful: float = tune(
-        0.4, "1", "in one whose sides differ: below one half, so that a person looks at it"
-    )
-    doubtful_lengths: float = tune(
-        0.25, "1", "in which the lengths of both sides' parts may differ; by eye"
-    )
+    shaped: float = tune(0.6, "1", "in one by shape: above one half, so that retargeting takes it")
+    doubtful: float = tune(0.4, "1", "in one whose sides differ: below a half, a person looks")
+    doubtful_lengths: float = tune(0.25, "1", "in which both sides' lengths may differ; by eye")
     # fore legs
-    standing: float = tune(
-        math.radians(75.0), "rad", "off the vertical: legs lead down, an insect's hardly do"
-    )
-    off_trunk: float = tune(
-        math.radians(60.0), "rad", "off the trunk: legs that point along it show a pose of zeros"
-    )
-    as_high: float = tune(
-        0.6, "1", "of the height over the feet in the motion: below, a body lies or sits"
-    )
-    upright_trunk: float = tune(
-        math.radians(45.0), "rad", "off the vertical: a trunk stands upright, of people and apes"
-    )
+    standing: float = tune(radians(75.0), "rad", "off the vertical: an insect's lead down less")
+    off_trunk: float = tune(radians(60.0), "rad", "off the trunk: zero poses have legs along it")
+    as_high: float = tune(0.6, "1", "of the height in the motion: below, a body lies or sits")
+    upright_trunk: float = tune(radians(45.0), "rad", "off the vertical: trunks of people and apes")
     on_ground: float = tune(0.15, "1", "of a hind leg's length: an end below stands on the ground")
     foreleg_length: float = tune(0.7, "1", "of a hind leg's length: arms are shorter")
     knees_up: float = tune(0.25, "1", "of a hind leg's length: whoever crawls has the knees lower")
     seen_on_ground: float = tune(0.2, "1", "of the time on the ground, at least")
-    as_often: float = tune(
-        0.6, "1", "of the hind legs' time on the ground: hands of people touch it now and then"
-    )
+    as_often: float = tune(0.6, "1", "of the hind legs' time on the ground: hands have less")
     long_legs: float = tune(
-        1.8,
-        "1",
-        "of the way from hips to shoulders: people's legs are 2.1 to 3.7 times as long, and "
-        "they crawl; those of animals that lie at rest are little longer than their trunk",
+        1.8, "1", "of the trunk's length: people's are 2.1 to 3.7 times it, lying animals' about 1"
     )
-    paw_height: float = tune(
-        0.3, "1", "of the shoulders' height: wrists over a paw are lower, stooping hands higher"
-    )
+    paw_height: float = tune(0.3, "1", "of shoulders': wrists over paws are lower, hands higher")
     # toes
-    toe_above: float = tune(
-        0.06, "1", "of the leg's length: a joint that stands higher above its end is no toe"
-    )
+    toe_above: float = tune(0.06, "1", "of the leg's length: a joint higher over its end is no toe")
     standing_heights: int = tune(5, "%", "percentile of heights at which a leg stands")
-    resting_heights: int = tune(
-        20, "%", "percentile of heights below which an end may rest on the ground"
-    )
-    toe_still: float = tune(
-        0.7, "1", "of the joint's speed there: an end that moves faster hangs in the air"
-    )
-    usual_legs: tuple[float, float] = tune(
-        (0.5, 1.0), "m", "from thigh to toe: distances of such bodies are those of people"
-    )
+    resting_heights: int = tune(20, "%", "percentile of heights at which an end may rest")
+    toe_still: float = tune(0.7, "1", "of the joint's speed: a faster end hangs in the air")
+    usual_legs: tuple[float, float] = tune((0.5, 1.0), "m", "thigh to toe: as long as people's")
     # stances
-    stance_frames: int = tune(
-        3000, "1", "that are looked at: more take longer and show the same stances"
-    )
+    stance_frames: int = tune(3000, "1", "more take longer and show the same stances")
     arms_down: float = tune(0.5, "rad", "of posture that arms to the sides are worth; by eye")
     arms_out: tuple[float, float] = tune(
-        (math.radians(25.0), math.radians(110.0)),
-        "rad, rad",
-        "off the vertical: arms that are held to the sides",
+        (radians(25.0), radians(110.0)), "rad, rad", "off the vertical: arms held to the sides"
     )
-    stance_lean: float = tune(
-        math.radians(35.0), "rad", "that legs and trunk of a stance may lean at most"
-    )
+    stance_lean: float = tune(radians(35.0), "rad", "that legs and trunk of a stance may lean")
     stance_score: float = tune(0.8, "1", "score up to which a pose is a T- or A-pose; by eye")
-    arm_drop: float = tune(
-        math.radians(40.0), "rad", "of the arms of an A-pose, below the horizontal: usual in rigs"
-    )
-    foot_drop: float = tune(
-        math.radians(25.0), "rad", "of a foot from the ankle to the toe joint: usual in rigs"
-    )
-    toe_height: float = tune(
-        0.03, "1", "of the leg's length: the toe joint above the ground, where a foot has one"
-    )
-    ankle_height: float = tune(
-        0.1, "1", "of the leg's length: the ankle above the ground, where it is the lowest joint"
-    )
+    arm_drop: float = tune(radians(40.0), "rad", "of an A-pose's arms below level: usual in rigs")
+    foot_drop: float = tune(radians(25.0), "rad", "from the ankle to the toe joint: usual in rigs")
+    toe_height: float = tune(0.03, "1", "of the leg's length: the toe joint above the ground")
+    ankle_height: float = tune(0.1, "1", "of the leg's length: an ankle that is the lowest joint")
     # examined frames
-    sampled_frames: int = tune(
-        4000, "1", "of all clips: lengths and hinges are steady with far fewer, rare poses are not"
-    )
+    sampled_frames: int = tune(4000, "1", "of all clips: fewer show lengths, but no rare poses")
     sampled_clips: int = tune(40, "1", "as `sampled_frames`")
     length_clips: int = tune(10, "1", "that show how long bones are, and which lie in a line")
     length_frames: int = tune(20, "1", "of each of these clips")
     subset_frames: int = tune(2000, "1", "of all clips: a bone that moves does so within them")
     subset_clips: int = tune(60, "1", "as `subset_frames`")
+    shape_frames: int = tune(400, "1", "of all clips, that show the shape of arms; by eye")
     least_rate: float = tune(15.0, "Hz", "slower, a foot's rest cannot be seen")
     # legs
-    leg_reach: float = tune(
-        0.1, "1", "of the body's height: a chain whose end comes below reaches the ground"
-    )
+    leg_reach: float = tune(0.1, "1", "of the body's height: ends of legs come lower")
     foot_low: float = tune(0.2, "1", "of the body's height: bones below belong to a foot")
     on_bone: float = tune(0.1, "1", "of a bone's length: what is no farther away lies on it")
-    long_segment: float = tune(
-        0.2, "1", "of a leg's length: thigh and shin are longer, a hip joint before them is shorter"
-    )
-    no_length: float = tune(
-        0.005, "1", "of a leg's length: a shorter segment is none, but two joints in one place"
-    )
-    straight: float = tune(
-        math.radians(3.0), "rad", "a joint that never bends more is a twist bone's, and no knee"
-    )
-    blade: float = tune(
-        0.8, "1", "of the first segment's length: a longer third one begins below a blade"
-    )
+    long_segment: float = tune(0.2, "1", "of a leg: thigh and shin are longer, a hip joint shorter")
+    no_length: float = tune(0.005, "1", "of a leg's length: shorter is two joints in one place")
+    straight: float = tune(radians(3.0), "rad", "a joint that never bends more is a twist bone's")
+    blade: float = tune(0.8, "1", "of the first's length: a longer third begins below a blade")
     # arms
-    branch_aside: float = tune(
-        0.03, "1", "of the body's height: a branch farther from the middle belongs to a side"
-    )
-    arm_alike: float = tune(
-        0.6, "1", "an upper arm and a forearm are at least this much alike in length"
-    )
-    fork: float = tune(
-        0.35, "1", "how much it speaks for a hand that fingers branch from it; by eye"
-    )
-    last_bone: float = tune(
-        0.15, "1", "and against it that nothing is below, and the bone itself is short; by eye"
-    )
+    branch_aside: float = tune(0.03, "1", "of the body's height: a branch farther off has a side")
+    arm_alike: float = tune(0.6, "1", "of the longer one: upper arm and forearm are this alike")
+    fork: float = tune(0.35, "1", "how much fingers that branch from it speak for a hand; by eye")
+    last_bone: float = tune(0.15, "1", "and against it that it is a short last bone; by eye")
     hand_length: float = tune(0.25, "1", "of a forearm's length: a hand is longer")
     elbow_back: float = tune(0.03, "1", "of a foreleg's length: an elbow points farther back")
-    elbow_segment: float = tune(
-        0.12, "1", "of a foreleg's length: segments at its elbow are longer"
-    )
-    inline: float = tune(
-        1e-4, "1", "less the cosine: joints that never bend more, by 0.8°, only halve a segment"
-    )
+    elbow_segment: float = tune(0.12, "1", "of a foreleg: segments at its elbow are longer")
+    inline: float = tune(1e-4, "1", "less the cosine, 0.8°: joints that bend less halve a segment")
     equal_halves: float = tune(0.03, "1", "in which the halves of a segment may differ")
     # trunk
-    unlike_pair: float = tune(
-        0.1, "1", "of a limb's length: pairs of limbs differ by less, bones of a tail by more"
-    )
-    long_branch: float = tune(
-        0.25, "1", "of the body's height: an arm is longer, a lock of hair or a coat-tail rarely"
-    )
+    unlike_pair: float = tune(0.1, "1", "of a limb's length: pairs differ less, tails' bones more")
+    long_branch: float = tune(0.25, "1", "of the body's height: arms are longer, coat-tails rarely")
     twins_apart: float = tune(0.02, "1", "of the body's height: twins are farther from the middle")
-    twins_uneven: float = tune(
-        0.5, "1", "of the distance between twins: so far their middle may be aside"
-    )
-    leaf_still: float = tune(
-        math.radians(0.1), "rad", "a leaf that never turns more only marks the tip of a chain"
-    )
+    twins_uneven: float = tune(0.5, "1", "of their distance: so far their middle may be aside")
+    leaf_still: float = tune(radians(0.1), "rad", "a leaf that turns less marks the tip of a chain")
     # axes of files
     axes_frames: int = tune(120, "1", "of a clip that are looked at")
-    speed_step: float = tune(
-        1.0 / 30.0, "s", "over which speeds are measured: a frame of video; shorter ones are noise"
-    )
     rest_along: float = tune(0.85, "1", "cosine of a body's way up to an axis at rest: 32°")
-    along: float = tune(
-        0.7, "1", "cosine of a body's way up to an axis in motion: 46°, as people bend"
-    )
-    hangs: float = tune(
-        -0.3, "1", "cosine to it of the way to the head, below which legs and trunk run alike"
-    )
-    floor_near: float = tune(
-        0.1, "1", "of the legs' length: height over the floor of what rests on it"
-    )
+    along: float = tune(0.7, "1", "cosine of a body's way up in motion: 46°, as people bend")
+    hangs: float = tune(-0.3, "1", "cosine of the way to the head: below, legs and trunk run alike")
+    floor_near: float = tune(0.1, "1", "of the legs' length: height of what rests on the floor")
     floor_slow: float = tune(0.35, "1/s", "of the legs' length: speed of what rests on the floor")
-    floor_height: int = tune(
-        10, "%", "percentile of the height of the lowest bone, which is that of the floor"
-    )
-    goes: float = tune(
-        0.1, "1", "of frames in which the hips are faster than what rests: else nothing tells"
-    )
-    walks: float = tune(
-        0.2, "1", "of these in which feet rest on the floor under other axes: runs have few"
-    )
-    floats: float = tune(
-        0.34, "1", "times as often as that, anything rests on the ground as it is read"
-    )
-    clearly_behind: float = tune(
-        0.2, "1", "of the length of feet, by which toes lie behind ankles that face the other way"
-    )
+    floor_height: int = tune(10, "%", "percentile of the lowest bone's height: the floor's")
+    goes: float = tune(0.1, "1", "of frames with hips faster than what rests: else nothing shows")
+    walks: float = tune(0.2, "1", "of these with feet on the floor of other axes: runs have few")
+    floats: float = tune(0.34, "1", "times as often anything rests on the ground as it is read")
+    clearly_behind: float = tune(0.2, "1", "of feet's length: toes that clearly lie behind ankles")
 
 
 NUMBERS = BodyNumbers()

@@ -1,6 +1,6 @@
 """Find the roles of bones: the hips, the spine, and the parts of every leg.
 
-Known names decide, otherwise shape and motion (`leg_search`).
+Known names decide, otherwise shape and motion (`shape_search`).
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from ..motion.clip import Clip
 from ..skeleton.bone_names import join_quoted
 from ..skeleton.skeleton import Skeleton
 from .forelegs import stands_on_wrists
-from .leg_search import find_roles_by_shape, label_legs
 from .named_bones import SIDE_WORDS, NamedBones, find_roles_by_name
 from .published_rigs import LEG_PARTS
-from .sampled_body import compute_planted_direction, sample_frames
+from .sampled_body import SampledBody, compute_planted_direction
+from .shape_search import find_roles_by_shape, label_legs
 
 _SIDES = {word: side for side, word in SIDE_WORDS.items()}
 _OTHER_SIDE = {"left": "right", "right": "left"}
@@ -225,15 +225,15 @@ def find_hips_forward(clips: Sequence[Clip], roles: Roles) -> np.ndarray:
 
 def _find_front(clips: Sequence[Clip], roles: Roles) -> tuple[np.ndarray, bool]:
     """Return the axis of `find_hips_forward`, and whether the toes overruled the legs' sides."""
-    _, positions, rotations, velocities = sample_frames(clips[0].skeleton, clips, roles.hips)
-    hips = rotations[:, roles.hips]
+    body = SampledBody.from_clips(clips[0].skeleton, clips)
+    positions, hips = body.positions, body.rotations[:, roles.hips]
 
     def to_hips_frame(vectors: np.ndarray) -> np.ndarray:
         return np.mean(quat.inv_mul_vec(hips, vectors), axis=0)
 
     up = quat.normalize_vectors(to_hips_frame(np.array([[0.0, 0.0, 1.0]])))
     feet = [(positions[:, leg.foot], positions[:, leg.toe]) for leg in roles.legs if leg.has_toe]
-    pointing = compute_planted_direction(feet) if feet else velocities
+    pointing = compute_planted_direction(feet) if feet else body.find_velocities(roles.hips)
     ahead = to_hips_frame(pointing)
     left, right = (roles.get_thighs(side) for side in "LR")
     backward = False

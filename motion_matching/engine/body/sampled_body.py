@@ -2,43 +2,124 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from ..maths.rotations import quat
-from ..motion.clip import Clip
+from ..motion.clip import Clip, crop_middles
 from ..skeleton.skeleton import Skeleton
 from .numbers import NUMBERS
 
 
-def sample_frames(
-    skeleton: Skeleton, clips: Sequence[Clip], anchor: int = 0
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Sample frames from the middles of clips, or the rest pose if there are none, in float64.
+@dataclass(frozen=True)
+class SampledBody:
+    """Poses in some frames of clips, or at rest, in float64 over a ground at zero.
 
-    Returns local rotations (F, B, 4), world positions (F, B, 3) above a ground at zero, world
-    rotations (F, B, 4) and the ground velocity (F, 3) of bone `anchor` in m/s.
+    They are `local` rotations (F, B, 4), world `rotations` (F, B, 4) and `positions` (F, B, 3).
+    `clips` are the frames taken of each clip, none at rest.
     """
-    leaves = _find_leaves(skeleton)
-    chosen = [clip for clip in clips if clip.frame_count]
-    if not chosen:
-        rotations, positions = skeleton.compute_rest_world()
-        positions = positions - [0.0, 0.0, positions[leaves, 2].min()]
-        local = np.asarray(skeleton.rest_rotations, dtype=np.float64)
-        return local[None], positions[None], rotations[None].astype(np.float64), np.zeros((1, 3))
-    cropped = crop_middles(chosen)
-    local, places = (
-        np.concatenate([getattr(clip, name) for clip in cropped]).astype(np.float64)
-        for name in ("rotations", "positions")
-    )
-    # all clips at once: there may be many short ones
-    rotations, positions = quat.fk(local, places, skeleton.parents)
-    for part in _split(positions, cropped):
-        part[..., 2] -= np.percentile(part[:, leaves, 2].min(axis=1), 10)
-    return local, positions, rotations, find_velocities(positions[:, anchor], cropped)
+
+    skeleton: Skeleton
+    local: np.ndarray
+    rotations: np.ndarray
+    positions: np.ndarray
+    clips: Sequence[Clip]
+
+    @classmethod
+    def from_clips(cls, skeleton: Skeleton, clips: Sequence[Clip]) -> SampledBody:
+        """Sample frames from the middles of clips, or the rest pose if there are none."""
+        leaves = _find_leaves(skeleton)
+        cropped = crop_middles(clips, NUMBERS.sampled_clips, NUMBERS.sampled_frames)
+        if not cropped:
+            rotations, positions = skeleton.compute_rest_world()
+            positions = positions - [0.0, 0.0, positions[leaves, 2].min()]
+            local, rotations = (q.astype(np.float64) for q in (skeleton.rest_rotations, rotations))
+            return cls(skeleton, local[None], rotations[None], positions[None], ())
+        local, places = (
+            np.concatenate([getattr(clip, name) for clip in cropped]).astype(np.float64)
+            for name in ("rotations", "positions")
+        )
+        # all clips at once: there may be many short ones
+        rotations, positions = quat.fk(local, places, skeleton.parents)
+        for part in _split(positions, cropped):
+            part[..., 2] -= np.percentile(part[:, leaves, 2].min(axis=1), 10)
+        return cls(skeleton, local, rotations, positions, cropped)
+
+    @cached_property
+    def ends(self) -> dict[int, np.ndarray]:
+        """World paths (F, 3) of the ends of chains by their last bone.
+
+        They are those of its lowest end site, or of the bone itself.
+        """
+        ends = {bone: self.positions[:, bone] for bone in _find_leaves(self.skeleton)}
+        lowest: dict[int, float] = {}
+        for bone, offset in self.skeleton.end_sites:
+            if bone in ends:
+                turned = quat.mul_vec(self.rotations[:, bone], np.array(offset))
+                tip = self.positions[:, bone] + turned
+                height = float(np.median(tip[:, 2]))
+                if height < lowest.get(bone, np.inf):
+                    ends[bone], lowest[bone] = tip, height
+        return ends
+
+    @cached_property
+    def height(self) -> float:
+        """The height of the highest bone, the median over the frames."""
+        return float(np.median(self.positions[..., 2].max(axis=1)))
+
+    @cached_property
+    def floor(self) -> float:
+        """The height of the ground, by the lowest ends in most frames."""
+        return float(np.percentile(np.min([end[:, 2] for end in self.ends.values()], axis=0), 10))
+
+    @cached_property
+    def lengths(self) -> np.ndarray:
+        """The lengths (B,) of bones from their parents."""
+        return measure_bones(self.skeleton, self.positions)
+
+    def find_velocities(self, bone: int) -> np.ndarray:
+        """Return the velocities (F, 3) of a bone over the ground in m/s, zero at rest."""
+        velocities = np.zeros((len(self.positions), 3))
+        parts = (_split(each, self.clips) for each in (velocities, self.positions[:, bone]))
+        for part, places, clip in zip(*parts, self.clips, strict=False):
+            if len(places) > 1:
+                part[:, :2] = np.gradient(places[:, :2], 1.0 / clip.fps, axis=0)
+        return velocities
+
+    def measure_reach(self, bone: int) -> tuple[float, list[int]]:
+        """Return the length of the longest chain from a bone, and the chain."""
+        reach = {bone: 0.0}
+        for below in self.skeleton.get_descendants(bone):
+            reach[below] = reach[int(self.skeleton.parents[below])] + float(self.lengths[below])
+        last = max(reach, key=lambda one: reach[one])
+        return reach[last], self.skeleton.get_path(bone, last)
+
+    def measure_side(self, bones: Collection[int], middle: int, left: np.ndarray) -> float:
+        """Return how far bones are along the ways (F, 3) to the left of another, on average."""
+        offset = self.positions[:, list(bones)].mean(axis=1) - self.positions[:, middle]
+        return float(np.mean(np.sum(offset * left, axis=-1)))
+
+    def measure_way(self, above: int, foot: int) -> np.ndarray:
+        """Return the lengths of the bones from below one to the end of a last one."""
+        tip = np.linalg.norm(self.ends[foot] - self.positions[:, foot], axis=-1)
+        return np.append(self.lengths[self.skeleton.get_path(above, foot)[1:]], np.median(tip))
+
+
+def _split(frames: np.ndarray, clips: Sequence[Clip]) -> list[np.ndarray]:
+    """Return views of the frames (F, ...) of each clip."""
+    return np.split(frames, np.cumsum([clip.frame_count for clip in clips])[:-1])
+
+
+def _find_leaves(skeleton: Skeleton) -> list[int]:
+    return sorted(set(range(skeleton.bone_count)) - set(skeleton.parents.tolist()))
+
+
+def measure_segments(points: np.ndarray) -> np.ndarray:
+    """Return the distances (N - 1,) between points (F, N, 3) in a row, medians over the frames."""
+    return np.median(np.linalg.norm(np.diff(points, axis=1), axis=-1), axis=0)
 
 
 def sample_few_positions(skeleton: Skeleton, clips: Sequence[Clip]) -> np.ndarray:
@@ -52,73 +133,6 @@ def sample_few_positions(skeleton: Skeleton, clips: Sequence[Clip]) -> np.ndarra
         for name in ("positions", "rotations")
     )
     return quat.fk(turns, places, skeleton.parents)[1]
-
-
-def crop_middles(clips: Sequence[Clip]) -> list[Clip]:
-    """Return the middles of some of the clips, no more frames than are needed."""
-    chosen = clips[:: max(1, len(clips) // NUMBERS.sampled_clips)]
-    share = max(2, NUMBERS.sampled_frames // len(chosen))
-    starts = [max(0, (clip.frame_count - share) // 2) for clip in chosen]
-    return [clip.crop(start, start + share) for clip, start in zip(chosen, starts, strict=True)]
-
-
-def _split(frames: np.ndarray, clips: Sequence[Clip]) -> list[np.ndarray]:
-    """Return views of the frames (F, ...) of each clip."""
-    return np.split(frames, np.cumsum([clip.frame_count for clip in clips])[:-1])
-
-
-def find_velocities(positions: np.ndarray, clips: Sequence[Clip]) -> np.ndarray:
-    """Return the velocities (F, 3) over the ground of positions (F, 3) in clips end to end."""
-    velocities = np.zeros((len(positions), 3))
-    for part, places, clip in zip(
-        _split(velocities, clips), _split(positions, clips), clips, strict=True
-    ):
-        if len(places) > 1:
-            part[:, :2] = np.gradient(places[:, :2], 1.0 / clip.fps, axis=0)
-    return velocities
-
-
-def _find_leaves(skeleton: Skeleton) -> list[int]:
-    return sorted(set(range(skeleton.bone_count)) - set(skeleton.parents.tolist()))
-
-
-@dataclass(frozen=True)
-class SampledBody:
-    """Sampled poses: `local` rotations (F, B, 4), world `positions` (F, B, 3) and a height.
-
-    `ends` are the world paths (F, 3) of the ends of chains by their last bone: of its lowest end
-    site, or of the bone itself.
-    """
-
-    skeleton: Skeleton
-    local: np.ndarray
-    positions: np.ndarray
-    ends: dict[int, np.ndarray]
-    height: float
-
-    @classmethod
-    def from_clips(cls, skeleton: Skeleton, clips: Sequence[Clip]) -> SampledBody:
-        local, positions, rotations, _ = sample_frames(skeleton, clips)
-        ends = {bone: positions[:, bone] for bone in _find_leaves(skeleton)}
-        lowest: dict[int, float] = {}
-        for bone, offset in skeleton.end_sites:
-            if bone in ends:
-                tip = positions[:, bone] + quat.mul_vec(rotations[:, bone], np.array(offset))
-                height = float(np.median(tip[:, 2]))
-                if height < lowest.get(bone, np.inf):
-                    ends[bone], lowest[bone] = tip, height
-        height = float(np.median(positions[..., 2].max(axis=1)))
-        return cls(skeleton, local, positions, ends, height)
-
-    @cached_property
-    def floor(self) -> float:
-        """The height of the ground, by the lowest ends in most frames."""
-        return float(np.percentile(np.min([end[:, 2] for end in self.ends.values()], axis=0), 10))
-
-    @cached_property
-    def lengths(self) -> np.ndarray:
-        """The lengths (B,) of bones from their parents."""
-        return measure_bones(self.skeleton, self.positions)
 
 
 def measure_bones(skeleton: Skeleton, positions: np.ndarray) -> np.ndarray:
@@ -144,13 +158,10 @@ def estimate_facing(
 ) -> np.ndarray:
     """Return where the character faces (F, 3): by its toes, its travel, or along Blender's -Y."""
     feet = []
-    for leg in legs:
-        if "foot" in leg:
-            heel = body.positions[:, leg["foot"]]
-            toe = (
-                body.positions[:, leg["toe"]] if "toe" in leg else body.ends.get(leg["foot"], heel)
-            )
-            feet.append((heel, toe))
+    for leg in (leg for leg in legs if "foot" in leg):
+        heel = body.positions[:, leg["foot"]]
+        toe = body.positions[:, leg["toe"]] if "toe" in leg else body.ends.get(leg["foot"], heel)
+        feet.append((heel, toe))
     for ahead in (compute_planted_direction(feet) if feet else velocities, velocities):
         if np.linalg.norm(ahead, axis=-1).max() >= 0.02:
             return ahead

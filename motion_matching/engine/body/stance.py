@@ -8,7 +8,7 @@ rotations. Otherwise the most upright and even pose is straightened to one.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -24,14 +24,6 @@ from .rig import Roles, find_hips_forward, find_roles
 from .toe_ends import add_toe_ends, find_toe_ends, use_toe_ends
 
 _OUT = np.array(NUMBERS.arms_out)
-
-
-@dataclass(frozen=True)
-class _Poses:
-    """Poses to choose from: world rotations (F, B, 4) and heads (F, B, 3)."""
-
-    worlds: np.ndarray
-    heads: np.ndarray
 
 
 class Stance(NamedTuple):
@@ -59,17 +51,17 @@ def find_stance(clips: Sequence[Clip]) -> Stance | None:
         skeleton = clips[0].skeleton
         roles = use_toe_ends(roles, skeleton)
     limbs = find_limbs(skeleton, roles)
-    poses = _collect_poses(clips)
-    ahead = quat.mul_vec(poses.worlds[:, roles.hips], forward)
+    all_worlds, all_heads = _collect_poses(clips)
+    ahead = quat.mul_vec(all_worlds[:, roles.hips], forward)
     ahead = quat.normalize_vectors(ahead * [1.0, 1.0, 0.0])
-    scores = _rate(poses, limbs, ahead) if limbs else _rate_legs(poses, roles, ahead)
+    scores = _rate(all_heads, limbs, ahead) if limbs else _rate_legs(all_heads, roles, ahead)
     best = int(np.argmin(scores))
     if not np.isfinite(scores[best]):
         return None
-    worlds, heads = (part[best].astype(np.float64) for part in (poses.worlds, poses.heads))
+    worlds, heads = (part[best].astype(np.float64) for part in (all_worlds, all_heads))
     if limbs and scores[best] > NUMBERS.stance_score:
         worlds, heads = _straighten(skeleton, limbs, worlds, heads, ahead[best])
-    height = 0.0 if ends else _measure_toe_height(poses, roles, heads)
+    height = 0.0 if ends else _measure_toe_height(all_heads, roles, heads)
     stands = _stand(clips, roles, (worlds, heads), ahead[best], height)
     rests = {n: getattr(stands, n)[: bare.bone_count] for n in ("rest_rotations", "rest_positions")}
     return Stance(replace(bare, **rests), limbs)
@@ -87,8 +79,8 @@ def _choose_alike(clips: Sequence[Clip]) -> list[Clip]:
     return chosen
 
 
-def _collect_poses(clips: Sequence[Clip]) -> _Poses:
-    """Return the skeleton's pose without rotations, and frames of all clips with their ends."""
+def _collect_poses(clips: Sequence[Clip]) -> tuple[np.ndarray, np.ndarray]:
+    """Return world rotations and heads of frames of all clips, after the pose without rotations."""
     skeleton = clips[0].skeleton
     step = max(1, sum(clip.frame_count for clip in clips) // NUMBERS.stance_frames)
     rotations, positions = [skeleton.rest_rotations[None]], [skeleton.rest_positions[None]]
@@ -97,14 +89,13 @@ def _collect_poses(clips: Sequence[Clip]) -> _Poses:
         rotations.append(clip.rotations[rows])
         positions.append(clip.positions[rows])
     local = np.concatenate(rotations), np.concatenate(positions)
-    return _Poses(*quat.fk(*local, skeleton.parents))
+    return quat.fk(*local, skeleton.parents)
 
 
-def _rate(poses: _Poses, limbs: Limbs, ahead: np.ndarray) -> np.ndarray:
+def _rate(heads: np.ndarray, limbs: Limbs, ahead: np.ndarray) -> np.ndarray:
     """Return how far (F,) poses are from a T-pose, about in radians; infinite if one leans."""
-    heads, roles = poses.heads.astype(np.float64), limbs.roles
-    left = np.cross([0.0, 0.0, 1.0], ahead)
-    up = np.array([0.0, 0.0, 1.0])
+    heads, roles, up = heads.astype(np.float64), limbs.roles, np.array([0.0, 0.0, 1.0])
+    left = np.cross(up, ahead)
     trunk = _measure_angle(heads[:, limbs.head] - heads[:, roles.hips], up)
     size = np.linalg.norm(heads[:, roles.legs[0].foot] - heads[:, roles.legs[0].shin], axis=-1) * 2
     leaning, bent = trunk, np.zeros(len(heads))
@@ -134,9 +125,9 @@ def _rate(poses: _Poses, limbs: Limbs, ahead: np.ndarray) -> np.ndarray:
     return np.where(leaning < NUMBERS.stance_lean, score, np.inf)
 
 
-def _rate_legs(poses: _Poses, roles: Roles, ahead: np.ndarray) -> np.ndarray:
+def _rate_legs(heads: np.ndarray, roles: Roles, ahead: np.ndarray) -> np.ndarray:
     """Return how far (F,) poses are from a usual one on straight legs; infinite if one leans."""
-    heads, up = poses.heads.astype(np.float64), np.array([0.0, 0.0, 1.0])
+    heads, up = heads.astype(np.float64), np.array([0.0, 0.0, 1.0])
     facing = quat.from_yaw(-np.arctan2(ahead[:, 0], -ahead[:, 1]))
     seen = quat.mul_vec(facing[:, None], heads - heads[:, [roles.hips]])
     size = float(np.ptp(np.median(seen, axis=0), axis=0).max())
@@ -160,9 +151,7 @@ def _measure_angle(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def _straighten(
     skeleton: Skeleton, limbs: Limbs, worlds: np.ndarray, heads: np.ndarray, ahead: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return world rotations (B, 4) and heads (B, 3) of a pose with the trunk upright, straight
-    legs, the feet forward and the arms as in an A-pose. Bones turn as little as possible.
-    """
+    """Return a pose turned to an upright trunk, straight legs and the arms of an A-pose."""
     up = np.array([0.0, 0.0, 1.0])
     left = np.cross(up, ahead)
     roles = limbs.roles
@@ -226,7 +215,7 @@ def _stand(
     )
 
 
-def _measure_toe_height(poses: _Poses, roles: Roles, heads: np.ndarray) -> float:
+def _measure_toe_height(all_heads: np.ndarray, roles: Roles, heads: np.ndarray) -> float:
     """Return the height above the ground of standing toe joints, or of ankles without toes.
 
     Files usually have the ground at zero; if feet never come near it, a usual height is returned.
@@ -234,5 +223,5 @@ def _measure_toe_height(poses: _Poses, roles: Roles, heads: np.ndarray) -> float
     toes, leg = [leg.toe for leg in roles.legs], roles.legs[0]
     usual = NUMBERS.toe_height if leg.has_toe else NUMBERS.ankle_height
     usual *= float(np.linalg.norm(heads[leg.foot] - heads[leg.thigh]))
-    low = float(np.percentile(poses.heads[1:, toes, 2].min(axis=1), 10))
+    low = float(np.percentile(all_heads[1:, toes, 2].min(axis=1), 10))
     return low if 0.5 * usual < low < 2.0 * usual else usual

@@ -20,7 +20,7 @@ from ..skeleton.bone_names import make_unique_names
 from ..skeleton.skeleton import Skeleton
 from .numbers import NUMBERS
 from .rig import Roles
-from .sampled_body import sample_frames
+from .sampled_body import SampledBody
 
 _SUFFIX = "_end"
 
@@ -32,9 +32,9 @@ def find_toe_ends(skeleton: Skeleton, clips: Sequence[Clip], roles: Roles) -> di
 
     If one leg of a pair does, so does the other: left and right are never quite equal.
     """
-    _, positions, rotations, _ = sample_frames(skeleton, clips)
+    body = SampledBody.from_clips(skeleton, clips)
     fps = max((clip.fps for clip in clips[:1]), default=0.0)
-    lengths = measure_leg_lengths(positions, roles)
+    lengths = measure_leg_lengths(body.positions, roles)
     pairs = [name.lstrip(ascii_letters) for name in roles.leg_names]
     standing_pairs: set[str] = set()
     ends: dict[int, tuple[str, Offset]] = {}
@@ -42,7 +42,7 @@ def find_toe_ends(skeleton: Skeleton, clips: Sequence[Clip], roles: Roles) -> di
         if skeleton.get_children(leg.toe):
             continue
         ticks = count_frames(fps, MOMENT * min(1.0, np.sqrt(length / NUMBERS.usual_legs[0])))
-        stands, lowest = _find_end(skeleton, leg.toe, positions, rotations, length, ticks)
+        stands, lowest = _find_end(body, leg.toe, length, ticks)
         if stands:
             standing_pairs.add(pair)
         if end := stands or lowest:
@@ -51,24 +51,14 @@ def find_toe_ends(skeleton: Skeleton, clips: Sequence[Clip], roles: Roles) -> di
 
 
 def _find_end(
-    skeleton: Skeleton,
-    toe: int,
-    positions: np.ndarray,
-    rotations: np.ndarray,
-    length: float,
-    ticks: int,
+    body: SampledBody, toe: int, length: float, ticks: int
 ) -> tuple[Offset | None, Offset | None]:
-    """Return the lowest end site of a toe that a leg stands on, and the lowest of all below it.
-
-    Speeds are those over some `ticks`.
-    """
-    joint = positions[:, toe]
+    """Return the lowest end site that a leg stands on over `ticks`, and the lowest of all."""
+    joint = body.positions[:, toe]
     stands: tuple[float, Offset | None] = (np.inf, None)
     lowest = stands
-    for bone, offset in skeleton.end_sites:
-        if bone != toe:
-            continue
-        end = joint + quat.mul_vec(rotations[:, toe], np.array(offset))
+    for offset in (offset for bone, offset in body.skeleton.end_sites if bone == toe):
+        end = joint + quat.mul_vec(body.rotations[:, toe], np.array(offset))
         height = float(np.percentile(end[:, 2], NUMBERS.standing_heights))
         above = np.percentile(joint[:, 2], NUMBERS.standing_heights) - height
         if height < lowest[0] and above > 0.0:

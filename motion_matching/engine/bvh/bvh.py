@@ -26,6 +26,7 @@ from .bvh_positions import (
     compute_local_positions,
     find_added,
     find_bare_joints,
+    find_carriers,
     find_rest_positions,
     sample_frames,
 )
@@ -64,8 +65,7 @@ def load(
     """
     path = Path(path)
     axes = compute_blender_axes(up, forward)
-    if scale is not None:
-        _check_scale(scale)
+    _check_scale(scale)
     joints, parents, values, fps, notes = read(path, root)
     check_size(path.name, len(values), len(joints), "cut it into shorter files")
     rotations = _compute_local_rotations(joints, axes, values)
@@ -96,8 +96,7 @@ def load_skeleton(
     The motion is read where it holds the lengths of bones. Errors are those of `load`.
     """
     axes = compute_blender_axes(up, forward)
-    if scale is not None:
-        _check_scale(scale)
+    _check_scale(scale)
     joints, parents = read_joints(Path(path), root)
     if find_bare_joints(joints, parents).any():
         return load(path, up=up, forward=forward, scale=scale, root=root).skeleton
@@ -197,8 +196,8 @@ def _parse_axis(name: str, role: str) -> np.ndarray:
     return np.eye(3)[AXES.index(match[2])] * (-1 if match[1] == "-" else 1)
 
 
-def _check_scale(scale: float) -> None:
-    if not (np.isfinite(scale) and scale > 0):
+def _check_scale(scale: float | None) -> None:
+    if scale is not None and not (np.isfinite(scale) and scale > 0):
         raise SettingsError(
             f"The scale must be a positive number of metres per unit of the file, not {scale}"
         )
@@ -213,16 +212,12 @@ def _detect_scale(parents: np.ndarray, positions: np.ndarray, notes: list[str]) 
     nearest of all known units, with a warning. Sliding bones, and those from a root on the floor to
     the hips, are not part of a chain.
     """
-    sample = np.linspace(0, len(positions) - 1, num=min(len(positions), 32), dtype=int)
-    frames = np.linalg.norm(positions[sample].astype(np.float64), axis=-1)
+    sample = positions[sample_frames(len(positions))]
+    frames = np.linalg.norm(sample.astype(np.float64), axis=-1)
     rigid = np.ptp(frames, axis=0) < 0.1 * frames.max(axis=0)
     lengths = np.where(rigid, np.median(frames, axis=0), 0.0)
     lengths[parents < 0] = 0.0
-    body = lengths.copy()
-    bone = 0
-    while len(below := np.flatnonzero(parents == bone)) == 1:
-        bone = int(below[0])
-        body[bone] = 0.0
+    body = np.where(find_carriers(parents), 0.0, lengths)
     reach = _measure_longest_chain(parents, body) or _measure_longest_chain(parents, lengths)
     if reach == 0.0:
         notes.append(
@@ -247,7 +242,8 @@ def _measure_longest_chain(parents: np.ndarray, lengths: np.ndarray) -> float:
     longest = 0.0
     for bone in range(len(parents) - 1, -1, -1):
         longest = max(longest, below[bone])
-        if (parent := parents[bone]) >= 0:
+        parent = parents[bone]
+        if parent >= 0:
             length = below[bone] + lengths[bone]
             longest = max(longest, below[parent] + length)
             below[parent] = max(below[parent], length)

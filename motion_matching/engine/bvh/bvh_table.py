@@ -1,10 +1,14 @@
-"""Read the numbers of a BVH file as one array, or report the first wrong one and its place."""
+"""Read the numbers of a BVH file as one array, or report the first wrong one and its place.
+
+The frame rate comes from its frame time, which some files give as a rate.
+"""
 
 from __future__ import annotations
 
 import re
 import warnings
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import NoReturn
 
@@ -62,7 +66,7 @@ class BvhTable:
         try:
             values = _parse_numbers(self.body, starts, ends).reshape(-1, len(self.channels))
         except ValueError:
-            self._fail_at_bad_word(starts, ends, lines)
+            self._fail_at_word(starts, ends, lines)
         usable = np.abs(values) < LARGEST_VALUE
         if not usable.all():
             frame, column = np.argwhere(~usable)[0]
@@ -96,17 +100,14 @@ class BvhTable:
             self.body = self.body[: ends[-1]]
         elif len(wrong):
             row = rows[wrong[0]]
-            actual, each = _format_count(counts[row]), f"one for each of the {expected} channels"
+            actual = f"{counts[row]} value" if counts[row] == 1 else f"{counts[row]} values"
+            each = f"one for each of the {expected} channels"
             before = counts[:row].sum()
             words = _split_words(self.body, *(p[before:][: counts[row]] for p in (starts, ends)))
-            advice = self._explain_words(words) or self._explain_lines(counts[rows])
+            explained = filter(None, (explain_word(word.decode("latin-1")) for word in words))
+            advice = next(explained, "") or self._explain_lines(counts[rows])
             fail(self.path, row + self.first_line, actual, each, advice)
         return starts, ends, rows + self.first_line
-
-    def _explain_words(self, words: Iterator[bytes]) -> str:
-        """Explain why the first odd word is no number, if known."""
-        explained = (explain_word(word.decode("latin-1")) for word in words)
-        return next(filter(None, explained), "")
 
     def _explain_lines(self, counts: np.ndarray) -> str:
         """Say if each frame runs over several lines, from the numbers of values in all lines."""
@@ -115,9 +116,7 @@ class BvhTable:
             return ""
         return f"each frame runs over {whole[0] + 1} lines; write it in one"
 
-    def _fail_at_bad_word(
-        self, starts: np.ndarray, ends: np.ndarray, lines: np.ndarray
-    ) -> NoReturn:
+    def _fail_at_word(self, starts: np.ndarray, ends: np.ndarray, lines: np.ndarray) -> NoReturn:
         for i, word in enumerate(_split_words(self.body, starts, ends)):
             try:
                 float(word)
@@ -134,19 +133,12 @@ class BvhTable:
         )
 
 
-def _format_count(values: int) -> str:
-    return f"{values} value" if values == 1 else f"{values} values"
-
-
 def _split_words(body: bytes, starts: np.ndarray, ends: np.ndarray) -> Iterator[bytes]:
     return (body[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True))
 
 
 def _parse_numbers(body: bytes, starts: np.ndarray, ends: np.ndarray) -> np.ndarray:
-    """Return the values of all words, float64; ValueError if one is not a number.
-
-    Words like -12.345 are read at once; the few others, such as those with exponents, one by one.
-    """
+    """Return the values of all words, float64, plain ones at once; ValueError for no number."""
     odd = _find_odd_words(body, starts, ends)
     if len(odd) > 0.4 * len(starts):
         return _parse_plain_numbers(body, np.float64, len(starts))
@@ -202,3 +194,61 @@ def _parse_plain_numbers(text: bytes, dtype: type, count: int) -> np.ndarray:
     if len(numbers) != count:
         raise ValueError(f"{len(numbers)} numbers in {count} words")
     return numbers
+
+
+# the frame rate
+
+_SLOW_RATES = (10, 12, 15, 20, 24, 25, 30, 48, 50, 60, 72, 75, 80, 90)
+_RATES = (*_SLOW_RATES, 100, 120, 125, 144, 150, 180, 200, 240, 250, 300, 360, 480, 500, 1000)
+_BROADCAST_RATES = (24000 / 1001, 30000 / 1001, 60000 / 1001, 120000 / 1001)
+_ASSUMED_RATE = 30.0
+_LONGEST_FRAME = 1.0  # seconds
+# A frame time above that is a rate, or in milliseconds. Rates below 24 are rarer than as many
+# milliseconds, which are 50 frames per second and more; above 50, milliseconds are rarer.
+_LOWEST_RATE, _ANY_RATE, _HIGHEST_RATE = 24, 50, 1000
+_ROUNDED = 1e-3  # relative error of a broadcast rate such as 29.97
+
+
+def read_frame_rate(path: Path, text: str, notes: list[str]) -> float:
+    """Return the frames per second of a printed frame time, 'nan' for none.
+
+    Assumptions are added to `notes`. Raises MotionDataError for less than one frame per second,
+    which cannot be intended, unless it is a frame rate.
+    """
+    time = float(text)
+    if not (np.isfinite(time) and time > 0):
+        notes.append(f"has no usable frame time: {_ASSUMED_RATE:g} frames per second are assumed")
+        return _ASSUMED_RATE
+    if time <= _LONGEST_FRAME:
+        return _round_to_rate(text)
+    rate = _find_rate(time)
+    if rate is None:
+        per_second = f", if frames per second, to {1 / time:g}" if time < _LOWEST_RATE else ""
+        raise MotionDataError(
+            f"Cannot use '{path}': its frame time is {time:g} s; if milliseconds are written for "
+            f"seconds, change it to {time / 1000:g}{per_second}"
+        )
+    notes.append(f"has the frame time {time:g}, which is read as frames per second")
+    return rate
+
+
+def _round_to_rate(text: str) -> float:
+    """Return the frames per second of a time: the common rate that its last digit allows."""
+    time = float(text)
+    last_digit = 10.0 ** int(Decimal(text).as_tuple().exponent)
+    tolerance = min(max(last_digit, 1e-6 * time), 0.025 * time)
+    for rates in (_RATES, _BROADCAST_RATES):
+        nearest = min(rates, key=lambda rate: abs(1 / rate - time))
+        if abs(1 / nearest - time) <= tolerance:
+            return float(nearest)
+    return 1 / time
+
+
+def _find_rate(time: float) -> float | None:
+    """Return a frame time above a second as a frame rate, if it is one."""
+    for rate in _BROADCAST_RATES:
+        if abs(time - rate) <= _ROUNDED * rate and time != round(time):
+            return rate
+    is_common = time >= _LOWEST_RATE and time in _RATES
+    is_any = time == round(time) and _ANY_RATE < time <= _HIGHEST_RATE
+    return time if is_common or is_any else None

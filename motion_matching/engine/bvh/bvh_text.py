@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import stat
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple, NoReturn
@@ -12,9 +13,7 @@ import numpy as np
 
 from ..errors import MotionDataError
 from ..skeleton.bone_names import join_quoted, make_unique_names
-from .bvh_rate import read_frame_rate
-from .bvh_table import LARGEST_VALUE, BvhTable, explain_word, fail
-from .performers import find_performers
+from .bvh_table import LARGEST_VALUE, BvhTable, explain_word, fail, read_frame_rate
 
 AXES = "XYZ"
 _CHANNELS = {
@@ -28,6 +27,9 @@ _BEGINNING = re.compile(rb"\s*HIERARCHY(?!\S)", re.IGNORECASE)
 _HIERARCHY_LINE = re.compile(rb"^[ \t]*HIERARCHY\s", re.MULTILINE | re.IGNORECASE)
 _LONGEST_BEGINNING = 65536  # bytes in which HIERARCHY is looked for
 _LARGEST_FILE = 2 * 1024**3  # bytes; reading takes several times as much memory
+LIMB = 3  # joints, as of thigh, shin and foot
+_FORKS = 2  # joints of a body where limbs part, such as hips and chest; a hand has one
+_SHARE = 0.5  # least share of the largest tree's joints for other trees if none is a body
 
 
 @dataclass
@@ -79,7 +81,7 @@ def list_performers(path: Path) -> list[str]:
 
     Roots of cameras and props are left out. Later roots of an equal name get '.001' and so on.
     """
-    return find_performers(_split_by_root(_read_hierarchy(path)[2]))
+    return _find_performers(_split_by_root(_read_hierarchy(path)[2]))
 
 
 def read_joints(path: Path, root: str | None = None) -> tuple[list[Joint], np.ndarray]:
@@ -264,7 +266,7 @@ def _choose_root(
     """Return the joints under a root or of the largest performer, and their parents (B,)."""
     trees = _split_by_root(joints)
     if root is None:
-        performers = find_performers(trees)
+        performers = _find_performers(trees)
         root = max(performers, key=lambda name: len(trees[name]))
         if len(performers) > 1:
             notes.append(
@@ -281,10 +283,7 @@ def _choose_root(
 
 
 def _split_by_root(joints: list[Joint]) -> dict[str, np.ndarray]:
-    """Return the parents (B,) of the joints under each root by its name, which is made unique.
-
-    The joints under a root follow it without a gap.
-    """
+    """Return the parents (B,) of the joints that follow each root, by its name made unique."""
     firsts = [index for index, joint in enumerate(joints) if joint.parent < 0]
     names = make_unique_names(joints[first].name for first in firsts)
     ends = [*firsts[1:], len(joints)]
@@ -292,6 +291,29 @@ def _split_by_root(joints: list[Joint]) -> dict[str, np.ndarray]:
         name: np.array([max(joint.parent - first, -1) for joint in joints[first:end]])
         for name, first, end in zip(names, firsts, ends, strict=True)
     }
+
+
+def is_body(parents: np.ndarray) -> bool:
+    """Return whether joints, given by their `parents` (B,), are those of a body.
+
+    Limbs part from hips and from a chest. Parents come before their children.
+    """
+    longest = np.ones(len(parents), dtype=int)  # number of joints in the longest chain down
+    limbs = np.zeros(len(parents), dtype=int)
+    for joint in range(len(parents) - 1, -1, -1):
+        if (parent := int(parents[joint])) >= 0:
+            longest[parent] = max(longest[parent], longest[joint] + 1)
+            limbs[parent] += longest[joint] >= LIMB
+    return int((limbs >= 2).sum()) >= _FORKS
+
+
+def _find_performers(trees: Mapping[str, np.ndarray]) -> list[str]:
+    """Return the names of trees of joints that are bodies, or else of the largest ones."""
+    bodies = [name for name, parents in trees.items() if is_body(parents)]
+    if bodies:
+        return bodies
+    least = _SHARE * max(len(parents) for parents in trees.values())
+    return [name for name, parents in trees.items() if len(parents) >= least]
 
 
 # --------------------------------------------------------------------------------------- the motion

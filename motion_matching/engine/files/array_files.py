@@ -76,10 +76,8 @@ class _Identity(NamedTuple):
 
     @classmethod
     def from_stream(cls, path: Path, stream: IO[bytes]) -> _Identity:
-        found = os.fstat(stream.fileno())
-        return cls(
-            os.path.abspath(path), found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
-        )
+        stat = os.fstat(stream.fileno())
+        return cls(os.path.abspath(path), stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns)
 
 
 def map_arrays(path: Path | str, error: type[MotionMatchingError]) -> dict[str, np.ndarray]:
@@ -96,7 +94,7 @@ def map_arrays(path: Path | str, error: type[MotionMatchingError]) -> dict[str, 
             _check_members(identity)
             buffer = _load_buffer(stream, identity.size)
             arrays = {
-                member.filename.removesuffix(".npy"): _view_member(buffer, stream, member)
+                member.filename.removesuffix(".npy"): _view(buffer, _read_header(stream, member))
                 for member in members
             }
             if _Identity.from_stream(path, stream) != identity:
@@ -137,16 +135,13 @@ def _check_members(identity: _Identity) -> None:
                 if stream.readinto(piece.data) != len(piece):
                     raise ValueError(f"'{member.filename}' is cut off")
                 checksum = zlib.crc32(piece.data, checksum)
-                _check_numbers(piece, header.dtype, member.filename)
+                if header.dtype.kind == "f" and not _are_usable(piece.view(header.dtype)):
+                    raise ValueError(
+                        f"'{member.filename}' holds numbers that are not finite or far too large"
+                    )
                 left -= len(piece)
             if checksum != member.CRC:
                 raise ValueError(f"'{member.filename}' has another checksum")
-
-
-def _check_numbers(data: np.ndarray, dtype: np.dtype[Any], name: str) -> None:
-    """Raise ValueError unless floating-point numbers are finite and of a size that occurs."""
-    if dtype.kind == "f" and not _are_usable(data.view(dtype)):
-        raise ValueError(f"'{name}' holds numbers that are not finite or far too large")
 
 
 def _are_usable(values: np.ndarray) -> bool:
@@ -200,10 +195,7 @@ def _read_header(stream: IO[bytes], member: zipfile.ZipInfo) -> _MemberHeader:
     return _MemberHeader(start, offset, shape, dtype)
 
 
-def _view_member(
-    buffer: np.ndarray | mmap.mmap, stream: IO[bytes], member: zipfile.ZipInfo
-) -> np.ndarray:
-    header = _read_header(stream, member)
+def _view(buffer: np.ndarray | mmap.mmap, header: _MemberHeader) -> np.ndarray:
     count = math.prod(header.shape)
     if count == 0:
         return np.empty(header.shape, header.dtype)

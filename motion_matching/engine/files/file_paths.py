@@ -101,10 +101,7 @@ def _create_temporary(target: Path, mode: int) -> Path:
 
 
 def _split_temporary_name(target: Path) -> tuple[str, str]:
-    """Return the start and the end of the names of a target's temporary files.
-
-    Temporary files of a temporary file are named like it, so that they are swept with it.
-    """
+    """Return start and end of names of temporary files, also of one of a temporary file."""
     nested = _TEMPORARY.fullmatch(target.stem)
     stem = nested[1] if nested else target.stem
     while len(os.fsencode(stem)) > _LONGEST_STEM:  # names that grow must not become too long

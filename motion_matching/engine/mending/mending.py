@@ -97,9 +97,7 @@ def mend_clip(
     stays = [one.mend == "split" or (one.mend == "cut" and one.kind != "alien") for one in found]
     if loop:
         stays = [True for _ in found]
-    found = [
-        one._replace(mend="") if still else one for one, still in zip(found, stays, strict=True)
-    ]
+    found = [one._replace(mend="") if stay else one for one, stay in zip(found, stays, strict=True)]
     if keep_frames:
         return MendedClip(clip, 0, _describe_kept(clip.name, found, frames))
     [(start, piece)] = mend(clip, found)
@@ -170,7 +168,11 @@ def _describe(
         alike = [finding for finding in found if (finding.kind, finding.mend) == (kind, deed)]
         text = _STEPPED.format(clip=name)
         if kind != "stepped":
-            done = _describe_deed(alike, is_past) if deed else f"; {told}"
+            done = f"; {told}"
+            if deed:
+                several = _count(alike) > 1
+                done = f", {_DEEDS[deed][several]}"
+                done = done if is_past else f"; build again {_CURES[deed][several]}"
             text = f"{_describe_alike(name, alike, frames)}{done}."
         notes.append(BuildNote(name, text, kind))
     return notes
@@ -194,13 +196,6 @@ def _count(alike: Sequence[Finding]) -> int:
     """Count the frames of a mend: frames before which the body leaps, or all."""
     is_split = alike[0].mend == "split"
     return len(alike) if is_split else sum(each.stop - each.start for each in alike)
-
-
-def _describe_deed(alike: Sequence[Finding], is_past: bool) -> str:
-    """Describe the remedy for findings of one kind, done or possible."""
-    deed = alike[0].mend
-    text = (_DEEDS if is_past else _CURES)[deed][_count(alike) > 1]
-    return f", {text}" if is_past else f"; build again {text}"
 
 
 def _describe_alike(name: str, alike: Sequence[Finding], frames: _Frames) -> str:

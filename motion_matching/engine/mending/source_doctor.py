@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy as np
 from ..maths.along_time import find_runs
 from ..maths.rotations import quat
 from ..motion.clip import Clip
-from .body_steps import BodySteps, measure_steps
+from ..motion.conforming import find_sliding_bones
 from .numbers import NUMBERS
 
 
@@ -108,35 +108,23 @@ def _find_aliens(clip: Clip, steps: BodySteps) -> list[Finding]:
     kept = np.flatnonzero(is_motion)
     if lengths[kept].sum() < count / 2:
         return [Finding("stepped", 0, count, "")]
-    found = [
-        _describe_end(edges, steps, 0, int(kept[0])),
-        _describe_end(edges, steps, int(kept[-1]) + 1, len(lengths)),
-    ]
+    found = []
+    for start, stop in ((0, edges[kept[0]]), (edges[kept[-1] + 1], count)):
+        if start < stop:  # pieces at an end of the clip
+            at = stop - 1 if start == 0 else start - 1
+            found.append(Finding("alien", start, stop, "cut", float(steps.steps[at])))
     for one, two in zip(kept[:-1].tolist(), kept[1:].tolist(), strict=True):
         start, stop = edges[one + 1], edges[two]
         far = steps.measure_distance(clip, start - 1, stop)
         if start == stop:
             found.append(Finding("leap", start, start, "split", far))
             continue
-        joins = far < NUMBERS.leap_distance * steps.size + (stop - start + 1) * steps.get_usual(
-            start, stop
-        )
+        usual = (stop - start + 1) * steps.get_usual(start, stop)
+        joins = far < NUMBERS.leap_distance * steps.size + usual
         short = stop - start <= max(NUMBERS.filled_gap * clip.fps, 1)
-        way = float(steps.steps[start - 1])
-        if joins and short:
-            found.append(Finding("glitch", start, stop, "fill", way))
-        else:
-            found.append(Finding("glitch", start, stop, "cut", way))
-    return [finding for finding in found if finding]
-
-
-def _describe_end(edges: list[int], steps: BodySteps, first: int, last: int) -> Finding | None:
-    """Return the pieces from `first` up to `last` at an end of a clip as alien frames, if any."""
-    if first == last:
-        return None
-    start, stop = edges[first], edges[last]
-    at = stop - 1 if start == 0 else start - 1
-    return Finding("alien", start, stop, "cut", float(steps.steps[at]))
+        deed = "fill" if joins and short else "cut"
+        found.append(Finding("glitch", start, stop, deed, float(steps.steps[start - 1])))
+    return found
 
 
 def _find_leaps(steps: BodySteps, fps: float) -> np.ndarray:
@@ -145,10 +133,7 @@ def _find_leaps(steps: BodySteps, fps: float) -> np.ndarray:
     The smaller change of its velocity, before or after, counts: a blow changes it once, a leap
     twice.
     """
-    ends = np.full(1, np.inf)
-    changes = np.minimum(
-        np.concatenate([ends, steps.changes]), np.concatenate([steps.changes, ends])
-    )
+    changes = np.minimum(np.append(np.inf, steps.changes), np.append(steps.changes, np.inf))
     least = max(
         NUMBERS.leap_distance * steps.size,
         NUMBERS.leap_acceleration / fps**2,
@@ -174,11 +159,70 @@ def _find_frozen(steps: BodySteps, fps: float) -> list[Finding]:
             continue
         next_step = way[last + 1] if last + 1 < len(way) else before
         joins = after / (last - first + 1) < 2.0 * max(before, next_step)
-        if last - first <= max(NUMBERS.filled_gap * fps, 1) and joins:
-            found.append(Finding("repeated", first + 1, last + 1, "fill", float(after)))
-        else:
-            found.append(Finding("frozen", first + 1, last + 1, "cut", float(after)))
+        is_short = last - first <= max(NUMBERS.filled_gap * fps, 1)
+        kind = ("repeated", "fill") if is_short and joins else ("frozen", "cut")
+        found.append(Finding(kind[0], first + 1, last + 1, kind[1], float(after)))
     repeated = sum(finding.stop - finding.start for finding in found)
     if repeated > NUMBERS.frozen * len(way):
         return [Finding("stepped", 0, len(way) + 1, "")]
     return found
+
+
+# ---------------------------------------------------------------- steps
+
+
+@dataclass(frozen=True)
+class BodySteps:
+    """Ways of a body in metres, the root mean square over its bones weighted by length.
+
+    `steps` (F - 1,) lead from a frame to the next, `changes` (F - 2,) are differences of
+    consecutive steps. The `size` of the body is its extent in most frames. `weights` (B,) of bones
+    add up to 1.
+    """
+
+    steps: np.ndarray
+    changes: np.ndarray
+    size: float
+    weights: np.ndarray
+
+    def measure_distance(self, clip: Clip, one: int, two: int) -> float:
+        """Return how far the body is from one frame to another."""
+        pair = [one, two]
+        _, points = quat.fk(clip.rotations[pair], clip.positions[pair], clip.skeleton.parents)
+        return float(_average(points[1] - points[0], self.weights))
+
+    def get_usual(self, start: int, stop: int) -> float:
+        """Return the longer of the usual steps within some frames before and after a range."""
+        before = self.steps[max(start - 5, 0) : max(start - 1, 1)]
+        after = self.steps[min(stop, len(self.steps) - 1) : stop + 4]
+        return float(max(np.median(before), np.median(after)))
+
+
+def measure_steps(clip: Clip) -> BodySteps:
+    """Measure the steps of a clip of two frames or more."""
+    weights, size = _weigh_bones(clip)
+    steps, changes = [], []
+    for start in range(0, clip.frame_count - 1, NUMBERS.frames_at_once):
+        part = clip.crop(max(start - 1, 0), start + NUMBERS.frames_at_once + 1)
+        ways = np.diff(part.compute_world()[1].astype(np.float64), axis=0)
+        steps.append(_average(ways[1 if start else 0 :], weights))
+        changes.append(_average(np.diff(ways, axis=0), weights))
+    return BodySteps(np.concatenate(steps), np.concatenate(changes), size, weights)
+
+
+def _weigh_bones(clip: Clip) -> tuple[np.ndarray, float]:
+    """Return weights (B,) of bones by length, zero if they slide, and the body's size in m."""
+    sample = slice(None, None, max(clip.frame_count // NUMBERS.size_frames, 1))
+    positions, rotations = clip.positions[sample], clip.rotations[sample]
+    lengths = np.linalg.norm(np.median(positions, axis=0), axis=-1).astype(np.float64)
+    lengths[find_sliding_bones(clip)] = 0.0
+    if not lengths.any():  # bones without parents, such as controls
+        lengths[:] = 1.0
+    _, points = quat.fk(rotations, positions, clip.skeleton.parents)
+    extents = np.linalg.norm(np.ptp(points[:, lengths > 0.0], axis=1), axis=-1)
+    return lengths / lengths.sum(), float(np.median(extents))
+
+
+def _average(ways: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Return the root mean squares (...) of ways (..., B, 3) of weighted bones (B,)."""
+    return np.sqrt(np.sum(ways**2, axis=-1) @ weights)

@@ -71,6 +71,15 @@ def join_clips(clips: Sequence[Clip]) -> Clip:
     return replace(clips[0], positions=positions, rotations=rotations)
 
 
+def crop_middles(clips: Sequence[Clip], most_clips: int, frames: int, least: int = 2) -> list[Clip]:
+    """Return the middles of some of the clips with frames: `frames` in all, `least` of each."""
+    chosen = [clip for clip in clips if clip.frame_count]
+    chosen = chosen[:: max(1, len(chosen) // most_clips)]
+    share = max(least, frames // max(1, len(chosen)))
+    starts = [max(0, (clip.frame_count - share) // 2) for clip in chosen]
+    return [clip.crop(start, start + share) for clip, start in zip(chosen, starts, strict=True)]
+
+
 def resample(clip: Clip, fps: float, speed: float = 1.0) -> Clip:
     """Return the clip at `fps` frames per second, played `speed` times as fast.
 

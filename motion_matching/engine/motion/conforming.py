@@ -81,10 +81,7 @@ def conform(clip: Clip, skeleton: Skeleton, sliding: np.ndarray) -> Clip:
 def _find_frames(
     clip: Clip, skeleton: Skeleton, sliding: np.ndarray
 ) -> tuple[np.ndarray, Skeleton]:
-    """Return the constants C (B, 4), and the skeleton at rest that they lead from.
-
-    This is the clip's own, or the armature's if the clip has the frames of its files or bones.
-    """
+    """Return constants C (B, 4), and the rest that they lead from: the clip's or armature's."""
     tolerances, own = _compute_tolerances(skeleton), clip.skeleton
     known = (rest for rest in (skeleton.in_files, skeleton) if rest)
     rests = [own, *(rest for rest in known if has_same_offsets(own, rest, sliding))]

@@ -110,19 +110,14 @@ def _correct_unsteady_contacts(
         contacts[:, leg] = own < max(limit, resting)
 
 
-def _measure_steadiness(
-    contacts: np.ndarray, slow: np.ndarray, steps: list[tuple[int, int]]
-) -> float:
+def _measure_steadiness(contacts: np.ndarray, slow: np.ndarray, steps: list[list[int]]) -> float:
     """Return which share of `slow` frames (F,), and of `steps`, have contacts (F,): the smaller."""
     of_steps = float(np.mean([contacts[a:b].any() for a, b in steps])) if steps else 1.0
     return min(of_steps, float(np.mean(contacts[slow])) if slow.any() else 1.0)
 
 
 def _measure_speeds(toes: np.ndarray, fps: float, frames: int) -> np.ndarray:
-    """Return speeds (F, L) in m/s of toes (F, L, 3), over the same time at any rate.
-
-    They lead from the mean position of the `frames` before a frame to that of the ones after.
-    """
+    """Return speeds (F, L) in m/s from the mean of the `frames` before to that of those after."""
     half = min(frames, (len(toes) - 1) // 2)
     if half < 2:
         return np.asarray(np.linalg.norm(np.gradient(toes, 1.0 / fps, axis=0), axis=-1))
@@ -164,9 +159,8 @@ def _find_animal_contacts(
     slow, fast = np.percentile(steps, (NUMBERS.rest_percentile, NUMBERS.swing_percentile), axis=0)
     limits = limit * np.maximum(fast / NUMBERS.swing_speed, np.minimum(size, np.sqrt(size)))
     # recordings of small or quick feet tremble where they rest
-    limits = np.maximum(
-        limits, np.minimum(NUMBERS.trembling_times * slow, NUMBERS.resting_most * fast)
-    )
+    trembling = np.minimum(NUMBERS.trembling_times * slow, NUMBERS.resting_most * fast)
+    limits = np.maximum(limits, trembling)
     # the first and the last frame of a stance have a step of rest on one side only
     rest = np.minimum(np.concatenate([steps[:1], steps]), np.concatenate([steps, steps[-1:]]))
     return (speeds < limits) | (rest < NUMBERS.half_limit * limits)

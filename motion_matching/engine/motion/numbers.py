@@ -16,9 +16,7 @@ class MotionNumbers:
     rest_tolerance: float = tune(0.02, "1", "of a bone's length: exporters round rest poses")
     shortest_bone: float = tune(0.05, "m", "as which tips of fingers count in `rest_tolerance`")
     # contacts
-    peoples_legs: tuple[float, float] = tune(
-        (0.5, 1.35), "m", "thigh to toe, of children and of tall adults"
-    )
+    peoples_legs: tuple[float, float] = tune((0.5, 1.35), "m", "thigh to toe, from child to adult")
     swing_percentile: int = tune(95, "%", "of a toe's speeds, in a swing: above are faults")
     rest_percentile: int = tune(20, "%", "of a toe's speeds, at rest: it stands half of the time")
     trembling_times: float = tune(3.0, "1", "a resting toe's speed varies by this: by eye")
@@ -33,9 +31,7 @@ class MotionNumbers:
     # the simulation bone
     untrusted_direction: float = tune(0.3, "1", "a shorter smoothed direction is ignored")
     trusted_direction: float = tune(0.9, "1", "a longer smoothed direction is the heading")
-    upside_down_cosine: float = tune(
-        0.15, "1", "of half the tilt of hips without heading: 163 degrees"
-    )
+    upside_down_cosine: float = tune(0.15, "1", "of half the tilt of hips with no heading: 163°")
     moving_speed: float = tune(0.4, "m/s", "from which a body moves for sure")
     swinging_rate: float = tune(1.3, "rad/s", "up to which a turn is the swing of hips in a step")
     turning_rate: float = tune(2.1, "rad/s", "from which it is a sharp turn")

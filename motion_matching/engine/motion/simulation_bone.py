@@ -172,7 +172,7 @@ def compute_raw_track(
     `find_track`.
     """
     if source == "root":
-        return _compute_root_track(clip, hips, forward, root)
+        return _find_root_track(clip, hips, forward, root)
     rotations, positions = clip.skeleton.compute_bone_world(hips, clip.rotations, clip.positions)
     if source == "spine":
         _, positions = clip.skeleton.compute_bone_world(spine, clip.rotations, clip.positions)
@@ -180,9 +180,7 @@ def compute_raw_track(
     return GroundTrack(positions[:, :2], yaw)
 
 
-def _compute_root_track(
-    clip: Clip, hips: int, forward: np.ndarray, root: int | None
-) -> GroundTrack:
+def _find_root_track(clip: Clip, hips: int, forward: np.ndarray, root: int | None) -> GroundTrack:
     """Return the path of a root bone, forward along the axis that the hips follow over the clip."""
     if root is None:
         raise RigError(
@@ -192,7 +190,7 @@ def _compute_root_track(
         )
     rotations, positions = clip.skeleton.compute_bone_world(root, clip.rotations, clip.positions)
     hips_rotations, _ = clip.skeleton.compute_bone_world(hips, clip.rotations, clip.positions)
-    facing = quat.mul_vec(hips_rotations, np.broadcast_to(forward, (clip.frame_count, 3)))
+    facing = quat.mul_vec(hips_rotations, forward)
     facing[:, 2] = 0.0
     mean = quat.inv_mul_vec(rotations, facing).mean(axis=0)
     largest = np.argmax(np.abs(mean))
@@ -221,11 +219,10 @@ def _compute_headings(rotations: np.ndarray, forward: np.ndarray) -> np.ndarray:
 
 def _find_local_up(rotations: np.ndarray, forward: np.ndarray) -> np.ndarray:
     """Return the local up axis (3,), perpendicular to forward: the sky's while forward is level."""
-    count = len(rotations)
-    level = 1.0 - quat.mul_vec(rotations, np.broadcast_to(forward, (count, 3)))[:, 2] ** 2
-    skies = quat.inv_mul_vec(rotations, np.broadcast_to([0.0, 0.0, 1.0], (count, 3)))
+    level = 1.0 - quat.mul_vec(rotations, forward)[:, 2] ** 2
+    skies = quat.inv_mul_vec(rotations, np.array([0.0, 0.0, 1.0]))
     up = (level[:, None] * (skies - (skies @ forward)[:, None] * forward)).sum(axis=0)
-    if np.linalg.norm(up) < 1e-6 * count:
+    if np.linalg.norm(up) < 1e-6 * len(rotations):
         # forward is always vertical: any axis across it will do, the same in every clip
         across = np.eye(3)[np.argmin(np.abs(forward))]
         up = across - (across @ forward) * forward

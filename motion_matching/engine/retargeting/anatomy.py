@@ -114,7 +114,9 @@ class _Measuring:
         self.animal = roles.four_legged
         self.bones = list_limbs(skeleton, roles)
         self.hips, self.carrier = roles.chains["hips"][0], find_leg_carrier(skeleton, roles)
-        self.pelvis = LoosePelvis.find(skeleton, roles, self.bones, clips)
+        trunk = [b for role in ("spine", "neck", "head") for b in roles.chains.get(role, ())]
+        left, right = (self.bones[leg].upper for leg in LEGS)
+        self.pelvis = LoosePelvis.find((self.carrier, left, right), trunk, clips)
         if self.pelvis is not None:
             self.clips = [self.pelvis.stiffen(clip) for clip in clips]
             self.roles = self.pelvis.move_bones_at_hips(roles, skeleton)
@@ -149,11 +151,16 @@ class _Measuring:
         frames |= find_finger_frames(self.skeleton, self.roles, frames)
         legs = [limbs[leg] for leg in LEGS]
         leg = float(np.mean([limb.reach for limb in legs]))
-        limbs = self._stand(limbs, frames, leg)
+        limbs = {
+            name: limb if limb.ball is None else self._measure_stance(name, limb, frames, leg)
+            for name, limb in limbs.items()
+        }
         legs = [limbs[leg] for leg in LEGS]
-        ankle = float(np.mean([limb.ball_height - limb.foot[2] for limb in legs]))
-        if self.animal:  # feet that are not flat: heights count from where they stand
-            ankle = float(np.mean([limb.ball_height for limb in legs]))
+        # of feet that are not flat, heights count from where they stand
+        below = [0.0 if self.animal else limb.foot[2] for limb in legs]
+        ankles = [limb.ball_height - low for limb, low in zip(legs, below, strict=True)]
+        places = self.skeleton.compute_rest_world()[1].astype(np.float64)
+        root = [places[bone] for bone in self.roles.chains.get("root", ())[:1]] or [np.zeros(3)]
         return Anatomy(
             self.given,
             self.skeleton,
@@ -163,9 +170,9 @@ class _Measuring:
             self._find_hip_middle(self.hips),
             self._find_hip_middle(self.carrier),
             leg,
-            ankle,
+            float(np.mean(ankles)),
             find_shoulders(self.poses, self.bones),
-            self._find_root_place(),
+            quat.mul_vec(self._find_rest_turn(), root[0]),
             self.pelvis,
         )
 
@@ -192,11 +199,6 @@ class _Measuring:
         away = np.linalg.norm(usual - places, axis=-1)
         return np.where((away > NUMBERS.away_from_rest * np.ptp(places))[:, None], usual, places)
 
-    def _find_root_place(self) -> np.ndarray:
-        places = self.skeleton.compute_rest_world()[1].astype(np.float64)
-        roots = self.roles.chains.get("root", ())
-        return quat.mul_vec(self._find_rest_turn(), places[roots[0]]) if roots else np.zeros(3)
-
     def _find_rest_turn(self) -> np.ndarray:
         """Return the rotation (4,) that turns the rest pose to face -Y, if it stands."""
         if not self.poses.is_rest:
@@ -204,31 +206,20 @@ class _Measuring:
         rest = self.skeleton.compute_rest_world()[0].astype(np.float64)
         return quat.mul_inv(self.poses.rotations[0, self.hips], rest[self.hips])
 
-    # torso
-
     def _measure_torso(self) -> dict[int, np.ndarray]:
-        """Return C of root, torso and collars: the inverse of their upright rotations."""
+        """Return C of root (at rest, facing ahead), torso and collars: inverse rotations."""
         upright = find_upright_trunk(self.poses, self.skeleton, self.roles, self.bones)
-        frames = {bone: quat.inv(rotation) for bone, rotation in upright.items()}
-        return frames | self._measure_roots()
-
-    def _measure_roots(self) -> dict[int, np.ndarray]:
-        """Return C of the bones above the hips: the inverse of their rest, turned to face ahead."""
         rest = self.skeleton.compute_rest_world()[0].astype(np.float64)
-        turn = self._find_rest_turn()
-        return {
-            bone: quat.inv(quat.mul(turn, rest[bone])) for bone in self.roles.chains.get("root", ())
-        }
+        turn, roots = self._find_rest_turn(), self.roles.chains.get("root", ())
+        upright |= {bone: quat.mul(turn, rest[bone]) for bone in roots}
+        return {bone: quat.inv(rotation) for bone, rotation in upright.items()}
 
     # limbs
 
     def _measure_limb(self, name: str, frames: dict[int, np.ndarray]) -> Limb:
         """Return a limb without its stance, and add C of its bones to `frames`."""
-        limb, points = self.bones[name], self.poses.positions
-        ways = [
-            points[:, b] - points[:, a]
-            for a, b in ((limb.upper, limb.lower), (limb.lower, limb.end))
-        ]
+        limb = self.bones[name]
+        ways = limb.find_ways(self.poses.positions)
         hinge = self._find_hinge(limb, *map(quat.normalize_vectors, ways))
         for bone, way in zip((limb.upper, limb.lower), ways, strict=True):
             along = self.poses.average_direction(bone, quat.normalize_vectors(way))
@@ -266,10 +257,7 @@ class _Measuring:
     def _find_hand_turn(self, limb: LimbBones) -> np.ndarray:
         """Return the inverse turn (4,) of a neutral hand in the frame of the forearm."""
         rotations, points = self.skeleton.compute_rest_world()
-        upper, lower = (
-            quat.normalize_vectors(points[b] - points[a])
-            for a, b in ((limb.upper, limb.lower), (limb.lower, limb.end))
-        )
+        upper, lower = map(quat.normalize_vectors, limb.find_ways(points))
         at_rest = quat.inv_mul(rotations[limb.end], rotations[limb.lower]).astype(np.float64)
         if upper @ lower > NUMBERS.elbow_straight:
             return at_rest
@@ -307,10 +295,7 @@ class _Measuring:
         return np.array([0.0, NUMBERS.ball_ahead * leg, -NUMBERS.ball_below * ankle])
 
     def _points_aside(self, limb: LimbBones, way: np.ndarray) -> bool:
-        """Return whether the last bone of an animal's limb, along a way (3,), ends high above.
-
-        Some files end forelegs at the wrist, with an end site that points anywhere.
-        """
+        """Return whether an animal's last bone ends high along a way (3,), as of bare wrists."""
         if not self.animal or limb.toe is not None:
             return False
         ankle = self.poses.positions[:, limb.end, 2]
@@ -334,16 +319,6 @@ class _Measuring:
 
     # stance
 
-    def _stand(
-        self, limbs: dict[str, Limb], frames: Mapping[int, np.ndarray], leg: float
-    ) -> dict[str, Limb]:
-        """Return limbs with the heights of their planted balls and their stances."""
-        result = dict(limbs)
-        for name, limb in limbs.items():
-            if limb.ball is not None:
-                result[name] = self._measure_stance(name, limb, frames, leg)
-        return result
-
     def _measure_stance(
         self, name: str, limb: Limb, frames: Mapping[int, np.ndarray], leg: float
     ) -> Limb:
@@ -360,16 +335,12 @@ class _Measuring:
         heights = ball[weights > 0, 2]
         if not (self.animal or (self.moving is not None and name in self.moving.grounded)):
             height = float(heights[0]) if poses.is_rest else NUMBERS.ball_height * leg
-            height += self._find_low_ground(leg)
-            return replace(limb, ball_height=height, stance=weights @ -ways[..., 2])
-        low = np.percentile(heights, NUMBERS.planted_balls)
-        near = heights[np.abs(heights - low) <= NUMBERS.around_floor * leg]
-        stance = weights @ -ways[..., 2]
-        return replace(limb, ball_height=float(np.median(near)), stance=stance)
-
-    def _find_low_ground(self, leg: float) -> float:
-        """Return the height of the ground below feet that never stand: zero, or far below zero."""
-        if self.moving is None:
-            return 0.0
-        low = float(np.percentile(self.moving.positions[..., 2].min(axis=1), NUMBERS.planted_balls))
-        return low if low < -NUMBERS.low_ground * leg else 0.0
+            if self.moving is not None:  # the ground below feet that never stand may be far below
+                lowest = self.moving.positions[..., 2].min(axis=1)
+                low = float(np.percentile(lowest, NUMBERS.planted_balls))
+                height += low if low < -NUMBERS.low_ground * leg else 0.0
+        else:
+            low = np.percentile(heights, NUMBERS.planted_balls)
+            near = heights[np.abs(heights - low) <= NUMBERS.around_floor * leg]
+            height = float(np.median(near))
+        return replace(limb, ball_height=height, stance=weights @ -ways[..., 2])

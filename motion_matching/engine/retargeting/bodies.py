@@ -102,10 +102,7 @@ def group_by_skeleton(
 
 
 def _rests_alike(one: Skeleton, two: Skeleton) -> bool:
-    """Return whether two skeletons of the same names rest alike, wherever their roots rest.
-
-    Files often rest a root, or hips below one, where their motion starts.
-    """
+    """Return whether skeletons of the same names rest alike, wherever roots and hips rest."""
     if one is two:
         return True
     hips = next((b for b in range(one.bone_count) if len(one.get_children(b)) != 1), 0)

@@ -11,7 +11,7 @@ from ..body.limbs import SIDES
 from .anatomy import Anatomy
 from .frames.finger_frames import count_palm_bones, count_tips, list_finger_roles
 
-_PARTS = ("upper", "lower", "end", "toe")
+_PARTS = ("collar", "upper", "lower", "end", "toe")
 
 
 @dataclass(frozen=True)
@@ -30,37 +30,21 @@ def match_bones(source: Anatomy, target: Anatomy) -> list[Match]:
     matches += _match_chain(source, target, ["spine"], ["hips"])
     matches += _match_chain(source, target, ["neck", "head"], ["hips", "spine"])
     matches += _match_chain(source, target, ["tail"], [])
-    for name in source.limbs:
-        matches += _match_limb(source, target, name)
-    for role in _list_shared_fingers(source, target):
-        matches += _match_finger(source, target, role)
-    return matches
-
-
-def _match_limb(source: Anatomy, target: Anatomy, name: str) -> Iterator[Match]:
-    if name not in target.limbs:
-        return
-    ours, theirs = source.limbs[name].bones, target.limbs[name].bones
-    for part in ("collar", *_PARTS):
-        bone, other = getattr(ours, part), getattr(theirs, part)
-        if bone is not None and other is not None:
-            yield Match(other, bone, bone, 0.0)
-
-
-def _list_shared_fingers(source: Anatomy, target: Anatomy) -> list[str]:
-    shared = []
+    for name in (name for name in source.limbs if name in target.limbs):
+        limbs = source.limbs[name].bones, target.limbs[name].bones
+        for bone, other in ([getattr(limb, part) for limb in limbs] for part in _PARTS):
+            if bone is not None and other is not None:
+                matches.append(Match(other, bone, bone, 0.0))
     for side in SIDES:
         if all(f"{side}_arm" in body.limbs for body in (source, target)):
             known = list_finger_roles(source.roles, side)
-            shared += [role for role in list_finger_roles(target.roles, side) if role in known]
-    return shared
+            for role in list_finger_roles(target.roles, side):
+                matches += _match_finger(source, target, role) if role in known else ()
+    return matches
 
 
 def _match_finger(source: Anatomy, target: Anatomy, role: str) -> Iterator[Match]:
-    """Match the bones of a finger joint by joint from its knuckle.
-
-    Bones that the source lacks follow its last one, except tips and bones in the palm.
-    """
+    """Match a finger's bones from its knuckle; extra ones follow the last, unless tips or palms."""
     ours, theirs = (body.roles.chains[role] for body in (source, target))
     shift = _find_finger_shift(source, target, role)
     last = len(ours) - 1
@@ -97,10 +81,7 @@ def _measure_reaches(body: Anatomy, role: str) -> np.ndarray:
 def _match_chain(
     source: Anatomy, target: Anatomy, roles: Sequence[str], above: Sequence[str]
 ) -> list[Match]:
-    """Match bones of a chain with the source's bones at the same share of its length.
-
-    The chain starts at the last bone of the roles `above`, if there are any.
-    """
+    """Match bones at the same share of a chain's length, which starts at the roles `above`."""
     ours, theirs = (
         [bone for bone in body.get_chain(*roles) if bone in body.frames]
         for body in (source, target)

@@ -1,4 +1,7 @@
-"""Place the balls of feet on a body of other proportions, so that nothing slides or floats."""
+"""Place the balls of feet on a body of other proportions, so that nothing slides or floats.
+
+The chest of a four-legged body is raised or lowered until its forelegs can stand as the source's.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from ..maths.along_time import compute_window, compute_windowed_minimum, count_f
 from ..maths.easing import smoothstep
 from ..maths.rotations import quat
 from .frames.frame_axes import get_axis
+from .frames.neutral_pose import UP
 from .numbers import NUMBERS
 
 
@@ -63,17 +67,12 @@ def _hold(values: np.ndarray, runs: np.ndarray, count: int) -> np.ndarray:
 def measure_mismatch(ours: float, theirs: float) -> float:
     """Return the difference from 0 to 1 of two lengths of feet, scaled alike."""
     ratio = abs(float(np.log(max(theirs, 1e-9) / max(ours, 1e-9))))
-    return float(
-        smoothstep((ratio - NUMBERS.feet_alike) / (NUMBERS.feet_other - NUMBERS.feet_alike))
-    )
+    low, high = NUMBERS.feet_alike, NUMBERS.feet_other
+    return float(smoothstep((ratio - low) / (high - low)))
 
 
 def find_pitch(
-    root: np.ndarray,
-    ball: np.ndarray,
-    foot: np.ndarray,
-    way: np.ndarray,
-    far: np.ndarray,
+    root: np.ndarray, ball: np.ndarray, foot: np.ndarray, way: np.ndarray, far: np.ndarray
 ) -> np.ndarray:
     """Return angles (F,) that turn a foot about its ball so that the leg bends as the source's.
 
@@ -94,16 +93,8 @@ def find_pitch(
     options = (options + np.pi) % (2.0 * np.pi) - np.pi
     turn = np.take_along_axis(options, np.abs(options).argmin(axis=0)[None], axis=0)[0]
     pitch = _measure_pitch(y, z)
-    least, most = (
-        np.minimum(-NUMBERS.smaller_foot * pitch, pitch),
-        np.maximum(-NUMBERS.smaller_foot * pitch, pitch),
-    )
-    return np.clip(turn, least, most)
-
-
-def steady_pitch(angles: np.ndarray, fps: float) -> np.ndarray:
-    """Return angles (F,) of `find_pitch` that change smoothly."""
-    return smooth(angles, compute_window(NUMBERS.steady, fps))
+    back = -NUMBERS.smaller_foot * pitch
+    return np.clip(turn, np.minimum(back, pitch), np.maximum(back, pitch))
 
 
 def bend_toes(foot: np.ndarray, heights: np.ndarray, leg: float) -> np.ndarray:
@@ -118,14 +109,10 @@ def bend_toes(foot: np.ndarray, heights: np.ndarray, leg: float) -> np.ndarray:
 
 
 def _measure_pitch(ahead: np.ndarray, up: np.ndarray) -> np.ndarray:
-    """Return the angle (F,) of the heel above the toes, from axes (F, 3) of a foot.
-
-    It fades out for feet upside down, which are pitched neither way.
-    """
+    """Return the angle (F,) of the heel above the toes by axes (F, 3), fading out upside down."""
     pitch = np.arctan2(-ahead[:, 2], up[:, 2])
-    return pitch * (
-        1.0 - smoothstep((np.abs(pitch) - NUMBERS.upside_down) / (np.pi - NUMBERS.upside_down))
-    )
+    low = NUMBERS.upside_down
+    return pitch * (1.0 - smoothstep((np.abs(pitch) - low) / (np.pi - low)))
 
 
 def smooth(values: np.ndarray, window: int) -> np.ndarray:
@@ -151,3 +138,20 @@ def ease_drop(drop: np.ndarray, fps: float) -> np.ndarray:
         return drop
     window = compute_window(NUMBERS.hips_drop, fps)
     return smooth(-compute_windowed_minimum(-drop, window), window // 4 * 2 + 1)
+
+
+def find_tilt(way: np.ndarray, rise: np.ndarray, slack: float, fps: float) -> np.ndarray:
+    """Return turns (F, 4) of the trunk that raise the chest by `rise` (F,).
+
+    `way` (F, 3) leads to the chest from where the trunk turns. Turns are smaller by up to `slack`
+    radians, for which the forelegs bend instead.
+    """
+    level = np.linalg.norm(way[:, :2], axis=-1)
+    length = np.maximum(np.hypot(level, way[:, 2]), 1e-9)
+    present = np.arctan2(way[:, 2], level)
+    angle = np.arcsin(np.clip((way[:, 2] + rise) / length, -0.99, 0.99)) - present
+    angle -= np.clip(angle, -slack, slack)
+    steep = smoothstep((np.abs(present) - NUMBERS.rearing) / (NUMBERS.reared - NUMBERS.rearing))
+    angle = np.clip(angle, -NUMBERS.most_tilt, NUMBERS.most_tilt) * (1.0 - steep)
+    axis = quat.normalize_vectors(np.cross(way * [1.0, 1.0, 0.0], UP))
+    return quat.from_angle_axis(smooth(angle, compute_window(NUMBERS.steady, fps)), axis)

@@ -6,13 +6,12 @@ There the hip joints and the spine define the pelvis.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ..body.body_roles import BodyRoles
-from ..body.limbs import LEGS, LimbBones, find_leg_carrier
 from ..body.rig import Roles
 from ..maths.rotations import quat
 from ..motion.clip import Clip
@@ -34,22 +33,12 @@ class LoosePelvis:
 
     @classmethod
     def find(
-        cls,
-        skeleton: Skeleton,
-        roles: BodyRoles,
-        limbs: Mapping[str, LimbBones],
-        clips: Sequence[Clip],
-    ) -> LoosePelvis | None:
-        """Return the pelvis of a body whose hip joints move against its hips bone, if they do."""
-        hips, (left, right) = find_leg_carrier(skeleton, roles), (limbs[leg].upper for leg in LEGS)
-        trunk = [b for role in ("spine", "neck", "head") for b in roles.chains.get(role, ())]
-        return cls.find_between((hips, left, right), trunk, clips)
-
-    @classmethod
-    def find_between(
         cls, bones: tuple[int, int, int], trunk: Sequence[int], clips: Sequence[Clip]
     ) -> LoosePelvis | None:
-        """Return the pelvis of hips, left and right thigh and the trunk above, as `find` does."""
+        """Return the pelvis of a body whose hip joints move against its hips bone, if they do.
+
+        `bones` are the hips, the left and the right thigh, and `trunk` the bones above.
+        """
         hips, left, right = bones
         moving = [clip for clip in clips if clip.frame_count]
         if not moving or not _is_loose(moving, hips, left, right):
@@ -102,7 +91,7 @@ def stiffen_hips(clips: Sequence[Clip], roles: Roles) -> list[Clip]:
     spine = skeleton.get_chain_to_root(roles.spine)
     trunk = spine[: spine.index(roles.hips)][::-1] if roles.hips in spine else []
     trunk += [roles.head] if roles.head is not None and roles.head not in trunk else []
-    pelvis = LoosePelvis.find_between((roles.hips, left[0], right[0]), trunk, clips)
+    pelvis = LoosePelvis.find((roles.hips, left[0], right[0]), trunk, clips)
     return list(clips) if pelvis is None else [pelvis.stiffen(clip) for clip in clips]
 
 
@@ -133,7 +122,5 @@ def _find_joint_above(
         float(np.median(np.linalg.norm(np.cross(places[:, b] - places[:, right], across), axis=-1)))
         for b in trunk
     ]
-    far = [
-        bone for bone, reach in zip(trunk, reaches, strict=True) if reach > NUMBERS.raised * width
-    ]
+    far = [b for b, reach in zip(trunk, reaches, strict=True) if reach > NUMBERS.raised * width]
     return far[0] if far else trunk[int(np.argmax(reaches))]

@@ -49,11 +49,19 @@ class RetargetPlan:
         """Match the bones of two bodies."""
         matches = match_bones(source, target)
         root = _find_root(source, target, settings)
-        posed = [match.bone for match in matches]
-        posed += [bone for bone in (root, *_list_level_toes(source, target)) if bone is not None]
+        posed = [match.bone for match in matches] + ([] if root is None else [root])
+        for leg in [] if target.roles.four_legged else LEGS:
+            # toes that the source lacks stay level while the foot stands on its ball
+            toe, other = (body.limbs[leg].bones.toe for body in (target, source))
+            posed += [toe] if toe is not None and other is None else []
         size = compute_size(source, target)
         travel = settings.scale or compute_travel(source, target)
         held, added = _find_offsets(target, settings)
+        constants = []
+        for match in matches:
+            if match.share == 0.0:
+                frame = quat.mul(source.frames[match.first], held.get(match.bone, quat.IDENTITY))
+                constants.append(quat.mul_inv(frame, target.frames[match.bone]))
         return cls(
             source,
             target,
@@ -61,21 +69,13 @@ class RetargetPlan:
             size,
             np.array([travel, travel, size]),
             tuple(matches),
-            _find_constants(source, target, matches, held),
+            np.array(constants),
             find_links(target.usual, posed),
             tuple(name for name in target.limbs if name in source.limbs),
             root,
             held,
             added,
         )
-
-
-def _list_level_toes(source: Anatomy, target: Anatomy) -> list[int | None]:
-    """Return the toes that the source lacks: they stay level while the foot stands on its ball."""
-    if target.roles.four_legged:
-        return []
-    legs = [name for name in LEGS if source.limbs[name].bones.toe is None]
-    return [target.limbs[name].bones.toe for name in legs]
 
 
 def compute_size(source: Anatomy, target: Anatomy) -> float:
@@ -113,18 +113,6 @@ def compute_limb_scale(source: Anatomy, target: Anatomy, names: tuple[str, ...])
         for body in (source, target)
     ]
     return float(heights[1] / heights[0])
-
-
-def _find_constants(
-    source: Anatomy, target: Anatomy, matches: list[Match], held: Mapping[int, np.ndarray]
-) -> np.ndarray:
-    """Return the constants (N, 4) of matches with one bone: from the source's to the target's."""
-    constants = []
-    for match in matches:
-        if match.share == 0.0:
-            frame = quat.mul(source.frames[match.first], held.get(match.bone, quat.IDENTITY))
-            constants.append(quat.mul_inv(frame, target.frames[match.bone]))
-    return np.array(constants)
 
 
 def _find_root(source: Anatomy, target: Anatomy, settings: RetargetSettings) -> int | None:

@@ -48,8 +48,14 @@ class Retargeter:
 
         Raises RigError for one of another skeleton.
         """
+        ours = self.source.skeleton
         for clip in clips:
-            self._check_bones(clip)
+            theirs = clip.skeleton
+            if theirs.names != ours.names or not np.array_equal(theirs.parents, ours.parents):
+                raise RigError(
+                    f"'{clip.name}' has other bones than the skeleton that it is retargeted from; "
+                    "choose clips of that skeleton."
+                )
         result: list[Clip] = []
         for batch in _make_batches(clips):
             counts = [clip.frame_count for clip in batch]
@@ -60,14 +66,6 @@ class Retargeter:
                 part = moved.crop(start, stop)
                 result.append(replace(part, name=clip.name, warnings=clip.warnings))
         return result
-
-    def _check_bones(self, clip: Clip) -> None:
-        ours, theirs = self.source.skeleton, clip.skeleton
-        if theirs.names != ours.names or not np.array_equal(theirs.parents, ours.parents):
-            raise RigError(
-                f"'{clip.name}' has other bones than the skeleton that it is retargeted from; "
-                "choose clips of that skeleton."
-            )
 
 
 def _make_batches(clips: Sequence[Clip]) -> list[list[Clip]]:

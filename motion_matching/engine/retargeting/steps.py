@@ -9,6 +9,7 @@ import numpy as np
 
 from ..body.limbs import ARMS, LEGS
 from ..legs.two_bones import STRAIGHTEST, bend_to
+from ..maths.along_time import compute_window
 from ..maths.rotations import quat
 from ..motion.clip import Clip
 from .foot_goals import (
@@ -17,15 +18,15 @@ from .foot_goals import (
     find_ball_goals,
     find_drop,
     find_pitch,
+    find_tilt,
     measure_mismatch,
-    steady_pitch,
+    smooth,
 )
 from .frames.frame_axes import get_axis, rotate, slerp
 from .frames.neutral_pose import UP, find_planted
 from .frames.partial_pose import PartialPose, WorldMotion
 from .numbers import NUMBERS
 from .plan import RetargetPlan, compute_limb_scale, list_shared_feet
-from .trunk_tilt import TILT_SLACK, find_tilt
 
 _PARTS = ("upper", "lower", "end")
 
@@ -44,9 +45,8 @@ class Retargeting:
         self.source, self.target, self.settings = plan.source, plan.target, plan.settings
         joints = [bone for limb in self.source.limbs.values() for bone in limb.bones.joints[:3]]
         roots = self.source.roles.chains.get("root", ())[:1]
-        self.motion = WorldMotion(
-            self.clip, self.source.frames, [self.source.leg_carrier, *joints, *roots]
-        )
+        placed = [self.source.leg_carrier, *joints, *roots]
+        self.motion = WorldMotion(self.clip, self.source.frames, placed)
         self.pose = PartialPose(self.target.usual, plan.links, clip.frame_count)
         self.balls: dict[str, np.ndarray] = {}
         self.planted: dict[str, np.ndarray] = {}
@@ -65,18 +65,14 @@ class Retargeting:
             if self.settings.hand_ik:
                 self._pin_hands()
             self._move_root()
-        rotations, positions = self.pose.compute_local(self._find_added_turns())
-        return replace(
-            self.clip, skeleton=self.target.skeleton, positions=positions, rotations=rotations
-        )
-
-    def _find_added_turns(self) -> dict[int, np.ndarray]:
-        """Return the offsets (4,) that children follow, in the frames of bones."""
         frames = self.target.frames
-        return {
+        added = {
             bone: quat.mul_inv(quat.mul(frames[bone], turn), frames[bone])
             for bone, turn in self.plan.added.items()
         }
+        rotations, positions = self.pose.compute_local(added)
+        skeleton = self.target.skeleton
+        return replace(self.clip, skeleton=skeleton, positions=positions, rotations=rotations)
 
     def _map_clips(self, change: Callable[..., np.ndarray], *arrays: np.ndarray) -> np.ndarray:
         """Apply `change` to arrays (F, ...), clip by clip."""
@@ -194,12 +190,12 @@ class Retargeting:
             shoulders.append(self.motion.positions[ours.bones.upper][:, 2])
             grounds.append(theirs.ball_height - scale * ours.ball_height)
         heights = scale * np.mean(shoulders, axis=0) + np.mean(grounds)
-        self._tilt_trunk(heights - self._find_chest()[:, 2], TILT_SLACK)
+        self._tilt_trunk(heights - self._find_chest()[:, 2], NUMBERS.tilt_slack)
         self._plant(ARMS, lambda drop: self._tilt_trunk(-drop, 0.0))
 
-    def _find_chest(self) -> np.ndarray:
+    def _find_chest(self, arms: Sequence[str] = ARMS) -> np.ndarray:
         """Return the middle (F, 3) between the joints of shoulders and upper arms."""
-        joints = [self.target.limbs[name].bones.upper for name in ARMS]
+        joints = [self.target.limbs[name].bones.upper for name in arms]
         return np.mean([self.pose.compute_position(bone) for bone in joints], axis=0)
 
     def _tilt_trunk(self, rise: np.ndarray, slack: float) -> None:
@@ -255,7 +251,8 @@ class Retargeting:
         share = measure_mismatch(self.scale * ours.foot[1], theirs.foot[1])
         if share > 0.0 and not self.target.roles.four_legged:
             turn = find_pitch(root, ball, aims["end"], theirs.foot, far)
-            turn = self._map_clips(lambda angles: steady_pitch(angles, self.clip.fps), turn)
+            window = compute_window(NUMBERS.steady, self.clip.fps)
+            turn = self._map_clips(lambda angles: smooth(angles, window), turn)
             turn = quat.from_angle_axis(share * turn, get_axis(aims["end"], 0))
             aims["end"] = quat.mul(turn, aims["end"])
             self._set_frame(theirs.bones.end, aims["end"])
@@ -275,9 +272,7 @@ class Retargeting:
         # X is the hinge
         whole, at_joint = bend_to(upper, lower, goal - root, get_axis(frames[0], 0), STRAIGHTEST)
         turns = whole, quat.mul(whole, at_joint)
-        for bone, frame, turn in zip(
-            (limb.bones.upper, limb.bones.lower), frames, turns, strict=True
-        ):
+        for bone, frame, turn in zip(limb.bones.joints[:2], frames, turns, strict=True):
             self._set_frame(bone, self._turn_held(bone, quat.mul(turn, frame)))
 
     # options
@@ -288,12 +283,8 @@ class Retargeting:
         names = [name for name in names if self.target.limbs[name].ball is None]
         if not names:
             return
-        ours = np.mean(
-            [self.motion.positions[self.source.limbs[n].bones.upper] for n in names], axis=0
-        )
-        theirs = np.mean(
-            [self.pose.compute_position(self.target.limbs[n].bones.upper) for n in names], axis=0
-        )
+        shoulders = [self.motion.positions[self.source.limbs[n].bones.upper] for n in names]
+        ours, theirs = np.mean(shoulders, axis=0), self._find_chest(names)
         for name in names:
             hand = self.motion.positions[self.source.limbs[name].bones.end]
             free = self.pose.compute_position(self.target.limbs[name].bones.end)
@@ -306,9 +297,8 @@ class Retargeting:
         if root is None:
             return
         rotations, places = self.target.usual.compute_rest_world()
-        turn, place = (
-            self._follow_hips() if self.settings.fit_root == "ground" else self._follow_root()
-        )
+        is_below = self.settings.fit_root == "ground"
+        turn, place = self._follow_hips() if is_below else self._follow_root()
         self.pose.rotations[root] = quat.mul(turn, rotations[root].astype(np.float64))
         self.pose.placed[root] = place + rotate(turn, places[root].astype(np.float64))
 

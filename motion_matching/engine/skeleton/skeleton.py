@@ -64,6 +64,11 @@ class Skeleton:
         """Return the bone itself, then the bones above."""
         return [bone, *self.get_ancestors(bone)]
 
+    def get_path(self, above: int, bone: int) -> list[int]:
+        """Return the bones from one down to another below it, with both; else ValueError."""
+        chain = self.get_chain_to_root(bone)
+        return chain[: chain.index(above) + 1][::-1]
+
     def get_descendants(self, bone: int) -> list[int]:
         """Return all bones below."""
         below = {bone}
@@ -80,6 +85,11 @@ class Skeleton:
     def get_depth(self, bone: int) -> int:
         """Return the number of bones above."""
         return len(self.get_ancestors(bone))
+
+    def measure_tip(self, bone: int) -> float:
+        """Return the length in metres of a bone at the end of a chain, 0 if it is not known."""
+        ends = (offset for last, offset in self.end_sites if last == bone)
+        return max((float(np.linalg.norm(offset)) for offset in ends), default=0.0)
 
     def compute_bone_world(
         self, bone: int, rotations: np.ndarray, positions: np.ndarray

@@ -24,7 +24,6 @@ from ..maths.rotations import quat
 from ..motion.clip import Clip
 from ..motion.contacts import ContactSettings, find_contacts
 from .numbers import NUMBERS
-from .uneven_feet import STAIRS
 
 
 @dataclass(frozen=True)
@@ -97,7 +96,7 @@ def find_ground(
     (hips, lowest, fps, leg), legs = body, range(toes.shape[1])
     stances = [_find_stances(toes[:, k], contacts[:, k], lowest, leg) for k in legs]
     heights = [height for own in stances for *_, height in own]
-    if not heights or (floor is None and np.ptp(heights) <= STAIRS * leg):
+    if not heights or (floor is None and np.ptp(heights) <= NUMBERS.stairs * leg):
         return None
     if floor is not None:
         stances = [
@@ -110,9 +109,8 @@ def find_ground(
     feet, tilts = [], []
     for k, own in enumerate(stances):
         feet.append(follow_steps(toes[:, k, :2], own, below))
-        lying = [
-            (a, b, -float(np.percentile(pitches[a:b, k], NUMBERS.flat_pitch))) for a, b, _ in own
-        ]
+        flat = NUMBERS.flat_pitch
+        lying = [(a, b, -float(np.percentile(pitches[a:b, k], flat))) for a, b, _ in own]
         tilts.append(follow_steps(toes[:, k, :2], lying, np.zeros(len(below))))
     return OwnGround(below, np.column_stack(feet) - below[:, None], np.column_stack(tilts))
 
@@ -138,22 +136,16 @@ def _look_below(floor: Ground, toe: np.ndarray, leg: float) -> float:
     below = floor.height(x, y)
     if abs(z - below) <= NUMBERS.carrying * leg:
         return below
-    beside = [
-        (x + NUMBERS.around_toe, y),
-        (x - NUMBERS.around_toe, y),
-        (x, y + NUMBERS.around_toe),
-        (x, y - NUMBERS.around_toe),
-    ]
-    return min([below, *(floor.height(*point) for point in beside)], key=lambda h: abs(z - h))
+    aside = NUMBERS.around_toe
+    ways = ((aside, 0.0), (-aside, 0.0), (0.0, aside), (0.0, -aside))
+    beside = (floor.height(x + a, y + b) for a, b in ways)
+    return min([below, *beside], key=lambda height: abs(z - height))
 
 
 def _follow_body(
     toes: np.ndarray, stances: list[list[tuple[int, int, float]]], hips: np.ndarray
 ) -> np.ndarray:
-    """Return the height (F,) of the ground below hips (F, 3), which is a foot's where they pass it.
-
-    They pass it once, or stay above it for a while.
-    """
+    """Return the height (F,) of the ground below hips (F, 3): a foot's while they pass it."""
     knots = []
     for k, own in enumerate(stances):
         for start, stop, height in own:

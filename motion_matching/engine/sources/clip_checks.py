@@ -9,7 +9,6 @@ import numpy as np
 
 from ..body import axes, rig, toe_ends
 from ..body.rig import Roles
-from ..body.toe_ends import measure_leg_lengths
 from ..errors import RigError
 from ..maths.rotations import quat
 from ..motion.clip import Clip
@@ -111,9 +110,8 @@ def collect_warnings(
     parts: Sequence[ReelPart], roles: Roles, bone: SimulationBoneSettings
 ) -> list[BuildNote]:
     """Return warnings about clips and their tracks."""
-    warnings = [
-        BuildNote(part.source.name, text, "file") for part in parts for text in part.clip.warnings
-    ]
+    texts = [(part.source.name, text) for part in parts for text in part.clip.warnings]
+    warnings = [BuildNote(name, text, "file") for name, text in texts]
     if bone.source == "root":
         warnings += _collect_root_warnings(parts, roles)
     warnings += check_size(parts, roles) + check_roots(parts, roles)
@@ -155,9 +153,7 @@ def _collect_loop_warnings(part: ReelPart, hips: int) -> list[BuildNote]:
 
 def check_size(parts: Sequence[ReelPart], roles: Roles) -> list[BuildNote]:
     """Warn if the size of the character suggests other units than metres."""
-    skeleton = parts[0].clip.skeleton
-    lengths = measure_leg_lengths(skeleton.compute_rest_world()[1][None], roles)
-    leg = float(np.mean(lengths))
+    leg = _measure_leg(parts[0].clip, roles)
     if NUMBERS.shortest_leg < leg < NUMBERS.longest_leg or not leg:
         return []
     times = 10.0 ** np.round(np.log10(leg))

@@ -2,7 +2,9 @@
 
 A foot counts as planted or airborne by its height above one common floor. Captures of several days,
 studios or bodies often differ by more than a foot is lifted, and some exporters have the origin at
-the hips.
+the hips. Floors of a badly calibrated capture are tilted: over a few metres a degree lifts a foot
+as much as a step does. After rotations were copied onto other proportions, feet stand on the floor
+in some poses only: the more a knee bends, the higher they hover, or the deeper they sink.
 """
 
 from __future__ import annotations
@@ -15,15 +17,16 @@ import numpy as np
 
 from ..body.rig import Roles
 from ..body.toe_ends import measure_leg_lengths
-from ..maths.along_time import find_runs
+from ..maths.along_time import compute_window, find_runs
+from ..maths.rotations import quat
 from ..motion.clip import Clip
 from ..motion.contacts import ContactSettings
 from .climbs import ClipFeet, find_feet, find_lowest, is_level, is_off_zero, lift
 from .numbers import NUMBERS
 from .own_grounds import has_given_ground, lay_flat
 from .reel import BuildNote, Fault, ReelPart
-from .tilted_floors import STEEPEST, find_tilt, level, level_points, measure_steepness
-from .uneven_feet import find_rises, may_be_uneven
+
+_UP = np.array([0.0, 0.0, 1.0])
 
 
 class _Floor(NamedTuple):
@@ -54,9 +57,8 @@ def level_floors(
     clips with a floor far from the others'. Sources that keep their floor stay unchanged; undecided
     sources do if `keep_floor`.
     """
-    keeps = [
-        keep_floor if part.source.keep_floor is None else part.source.keep_floor for part in parts
-    ]
+    chosen = [part.source.keep_floor for part in parts]
+    keeps = [keep_floor if keep is None else keep for keep in chosen]
     free = [part for part, is_kept in zip(parts, keeps, strict=True) if not is_kept]
     levelled, faults = _level_all(free, roles, settings) if free else ([], [])
     notes = [fault.describe() for fault in faults]
@@ -65,9 +67,8 @@ def level_floors(
         _, faults = _level_all(parts, roles, settings)
         notes += [one.describe_kept() for one in faults if one.source in kept and one.deed]
     rest = iter(levelled)
-    return [
-        part if is_kept else next(rest) for part, is_kept in zip(parts, keeps, strict=True)
-    ], notes
+    result = [one if is_kept else next(rest) for one, is_kept in zip(parts, keeps, strict=True)]
+    return result, notes
 
 
 def _level_all(
@@ -78,16 +79,22 @@ def _level_all(
     lengths = measure_leg_lengths(skeleton.compute_rest_world()[1][None], roles)
     leg = float(np.mean(lengths))
     feet = [find_feet(part.clip, roles, settings, lengths) for part in parts]
-    parts, feet, levelled = _level_tilted(parts, feet, leg)
-    parts, feet, evened = _even_out(parts, feet, roles, leg)
+    parts, faults = list(parts), []
+    for correct in (_level_tilt, _even_out):
+        for number, (part, own) in enumerate(zip(parts, feet, strict=True)):
+            is_found = own.contacts.any() and not has_given_ground(part)
+            corrected = correct(part, own, roles, leg) if is_found else None
+            if corrected:
+                parts[number], feet[number], fault = corrected
+                faults.append(fault)
     parts, feet, climbing = lay_flat(parts, feet, roles, leg)
-    levelled += evened + climbing
+    faults += climbing
     floors = [_find_floor(part.clip, each, leg) for part, each in zip(parts, feet, strict=True)]
     heights = [floor.height for floor in floors if floor]
     if not heights or (
         np.ptp(heights) <= NUMBERS.other_floor * leg and not is_off_zero(heights[0], leg)
     ):
-        return parts, levelled
+        return parts, faults
     soles = [
         _measure_sole(part.clip, roles, floor) if floor else np.inf
         for part, floor in zip(parts, floors, strict=True)
@@ -98,13 +105,12 @@ def _level_all(
     ]
     tilted = [each.tilted for each in feet]
     known = [floor for floor, askew in zip(floors, tilted, strict=True) if floor and not askew]
-    common = _find_common_floor(
-        known or [floor for floor in floors if floor], NUMBERS.other_floor * leg
-    )
+    known = known or [floor for floor in floors if floor]
+    common = _find_common_floor(known, NUMBERS.other_floor * leg)
     base = 0.0
     if is_off_zero(common, leg):
         base = common - float(np.median([sole for sole in soles if sole < NUMBERS.carrying * leg]))
-    result, faults = [], levelled
+    result = []
     for part, floor, askew in zip(parts, floors, tilted, strict=True):
         name = part.source.name
         rise = floor.height - common if floor else 0.0
@@ -143,57 +149,90 @@ def _describe(name: str, rise: float, moves: bool) -> Fault:
     return Fault(name, what, "", "move the clip onto the floor of the others, or leave it out")
 
 
-def _level_tilted(
-    parts: Sequence[ReelPart], feet: Sequence[ClipFeet], leg: float
-) -> tuple[list[ReelPart], list[ClipFeet], list[Fault]]:
-    """Return parts and feet with tilted floors made level, and a fault for each."""
-    level_parts, level_feet, faults = list(parts), list(feet), []
-    for number, (part, (toes, contacts, _)) in enumerate(zip(parts, feet, strict=True)):
-        planted = toes[contacts]
-        seeks = len(planted) and not has_given_ground(part)
-        up = find_tilt(planted, leg) if seeks else None
-        if up is None:
-            continue
-        steep = measure_steepness(up)
-        if steep <= STEEPEST:
-            faults.append(_describe_tilt(part.source.name, steep))
-            centre = planted.mean(axis=0)
-            level_parts[number] = replace(part, clip=level(part.clip, up, centre))
-            level_feet[number] = ClipFeet(level_points(toes, up, centre), contacts, True)
-    return level_parts, level_feet, faults
+_Corrected = tuple[ReelPart, ClipFeet, Fault]
 
 
-def _even_out(
-    parts: Sequence[ReelPart],
-    feet: Sequence[ClipFeet],
-    roles: Roles,
-    leg: float,
-) -> tuple[list[ReelPart], list[ClipFeet], list[Fault]]:
-    """Return parts and feet with uneven feet put on the floor, and a fault for each."""
-    even_parts, even_feet, faults = list(parts), list(feet), []
-    for number, (part, (toes, contacts, tilted)) in enumerate(zip(parts, feet, strict=True)):
-        heights = toes[..., 2][contacts]
-        if has_given_ground(part) or not len(heights) or not may_be_uneven(heights, leg):
-            continue
-        lowest = find_lowest(part.clip, roles)
-        rises = find_rises(toes, contacts, lowest, part.clip.fps, leg)
-        if rises is None:
-            continue
-        even_parts[number] = replace(part, clip=lift(part.clip, -rises[:, None]))
-        even_feet[number] = ClipFeet(
-            toes - rises[:, None, None] * [0.0, 0.0, 1.0], contacts, tilted
-        )
-        what = f"The feet of '{part.source.name}' hover and sink by {100 * np.ptp(rises):.2g} cm"
-        advice = "if its rotations were copied from other proportions, retarget it instead"
-        deed = "lowered and raised to stand on them"
-        faults.append(Fault(part.source.name, what, deed, advice))
-    return even_parts, even_feet, faults
+def _level_tilt(part: ReelPart, feet: ClipFeet, _: Roles, leg: float) -> _Corrected | None:
+    """Return a part and its feet with a tilted floor made level, and the fault, if it has one."""
+    clip, planted = part.clip, feet.toes[feet.contacts]
+    up = _find_tilt(planted, leg)
+    steep = 0.0 if up is None else float(np.arccos(np.clip(up @ _UP, -1.0, 1.0)))
+    if up is None or steep > NUMBERS.steepest_tilt:
+        return None
+    turn, centre, roots = quat.between(up, _UP), planted.mean(axis=0), clip.skeleton.parents < 0
+    positions, rotations = clip.positions.copy(), clip.rotations.copy()
+    positions[:, roots] = centre + quat.mul_vec(turn, positions[:, roots] - centre)
+    rotations[:, roots] = quat.mul(turn, rotations[:, roots].astype(np.float64))
+    levelled = replace(part, clip=replace(clip, positions=positions, rotations=rotations))
+    toes = centre + quat.mul_vec(turn, feet.toes - centre)
+    name, angle = part.source.name, f"{np.degrees(steep):.2g}°"
+    fault = Fault(name, f"The floor of '{name}' is tilted by {angle}", "levelled")
+    return levelled, ClipFeet(toes, feet.contacts, True), fault
 
 
-def _describe_tilt(name: str, steep: float) -> Fault:
-    """Return the fault of a clip with a floor that is `steep` in radians."""
-    angle = f"{np.degrees(steep):.2g}°"
-    return Fault(name, f"The floor of '{name}' is tilted by {angle}", "levelled")
+def _find_tilt(feet: np.ndarray, leg: float) -> np.ndarray | None:
+    """Return the up (3,) of the tilted floor of feet (N, 3) of a body; None for others."""
+    centred = feet - feet.mean(axis=0)
+    uneven = np.ptp(np.percentile(centred[:, 2], (5, 95)))
+    if uneven <= NUMBERS.level_feet * leg:
+        return None
+    _, scales, ways = np.linalg.svd(centred[:, :2], full_matrices=False)
+    known = scales > NUMBERS.tilt_reach * leg * np.sqrt(len(feet))
+    if not known.any():
+        return None
+    ways = ways[known]
+    along = centred[:, :2] @ ways.T
+    slopes = centred[:, 2] @ along / scales[known] ** 2
+    left = np.ptp(np.percentile(centred[:, 2] - along @ slopes, (5, 95)))
+    if left > NUMBERS.tilt_rest * uneven or left > NUMBERS.stairs * leg:
+        return None
+    return quat.normalize_vectors(np.append(-slopes @ ways, 1.0))
+
+
+def _even_out(part: ReelPart, feet: ClipFeet, roles: Roles, leg: float) -> _Corrected | None:
+    """Return a part and its uneven feet put on the floor, and the fault, if it has them."""
+    if not _may_be_uneven(feet.toes[..., 2][feet.contacts], leg):
+        return None
+    rises = _find_rises(feet, find_lowest(part.clip, roles), part.clip.fps, leg)
+    if rises is None:
+        return None
+    evened = replace(part, clip=lift(part.clip, -rises[:, None]))
+    toes = feet.toes - rises[:, None, None] * _UP
+    what = f"The feet of '{part.source.name}' hover and sink by {100 * np.ptp(rises):.2g} cm"
+    advice = "if its rotations were copied from other proportions, retarget it instead"
+    fault = Fault(part.source.name, what, "lowered and raised to stand on them", advice)
+    return evened, feet._replace(toes=toes), fault
+
+
+def _may_be_uneven(heights: np.ndarray, leg: float) -> bool:
+    """Return whether heights (N,) of standing feet in metres differ, but less than on stairs."""
+    if not len(heights):
+        return False
+    apart = np.ptp(np.percentile(heights, (5, 95)))
+    return bool(NUMBERS.uneven_feet * leg < apart < NUMBERS.stairs * leg)
+
+
+def _find_rises(feet: ClipFeet, lowest: np.ndarray, fps: float, leg: float) -> np.ndarray | None:
+    """Return the smooth excess height (F,) of standing feet over the `lowest`, None if even."""
+    heights, contacts = feet.toes[..., 2], feet.contacts
+    carries = contacts & (heights - lowest[:, None] < NUMBERS.carrying * leg)
+    stood = np.flatnonzero(carries.any(axis=1))
+    if not _may_be_uneven(heights[carries], leg):
+        return None
+    low, middle, high = np.percentile(heights[carries], (5, 50, 95))
+    off = np.clip(heights, low, high) - middle
+    rises = np.sum(off * carries, axis=1)[stood] / carries.sum(axis=1)[stood]
+    filled = np.interp(np.arange(len(heights)), stood, rises)
+    smooth = _smooth(filled, compute_window(NUMBERS.body_window, fps))
+    left = np.percentile((heights - smooth[:, None])[carries], (5, 95))
+    return smooth if np.ptp(left) < NUMBERS.uneven_rest * (high - low) else None
+
+
+def _smooth(values: np.ndarray, window: int) -> np.ndarray:
+    """Return values (F,) as weighted means of an odd `window` about each."""
+    weights = np.hanning(window + 2)[1:-1]
+    padded = np.pad(values, window // 2, mode="edge")
+    return np.convolve(padded, weights / weights.sum(), "valid")
 
 
 def _find_floor(clip: Clip, feet: ClipFeet, leg: float) -> _Floor | None:
@@ -216,10 +255,7 @@ def _find_floor(clip: Clip, feet: ClipFeet, leg: float) -> _Floor | None:
 
 
 def _bound(heights: Sequence[float], errors: float) -> float:
-    """Return the mean of heights (N,) of stances, and some of its standard `errors` above it.
-
-    A single stance has no spread, so it bounds nothing.
-    """
+    """Return the mean of heights (N,) and some standard `errors`; infinite for a single one."""
     if len(heights) == 1:
         return float(np.copysign(np.inf, errors))
     error = np.std(heights, ddof=1) / np.sqrt(len(heights))
@@ -227,10 +263,7 @@ def _bound(heights: Sequence[float], errors: float) -> float:
 
 
 def _measure_sole(clip: Clip, roles: Roles, floor: _Floor) -> float:
-    """Return the usual height in metres of feet in contact above the lowest part of a body.
-
-    It is large in handstands.
-    """
+    """Return how high feet in contact are above the body's lowest part, large in handstands."""
     toes, contacts = floor.toes, floor.contacts
     frames = np.flatnonzero(contacts.any(axis=1))
     frames = frames[:: -(-len(frames) // NUMBERS.floor_frames)]

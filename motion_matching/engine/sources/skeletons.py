@@ -91,7 +91,7 @@ def share_skeleton(
     the most common of several. Its body is not checked if the user `knows_roles` of it. Raises
     RigError if a part cannot be retargeted, unless `skip_broken`.
     """
-    model, alike = _choose_model(parts, character)
+    model, alike = _find_model(parts, character)
     sliding = conforming.find_sliding_bones(model)
     clips: dict[int, Clip] = {}
     floors: dict[int, Ground | None] = {id(part): part.floor for part in parts}
@@ -148,9 +148,7 @@ def _describe_faults(body: RetargetBody, parts: Sequence[ReelPart]) -> list[Buil
     return [BuildNote(name, text, "body") for text in texts]
 
 
-def _choose_model(
-    parts: Sequence[ReelPart], character: Character | None
-) -> tuple[Clip, list[Clip]]:
+def _find_model(parts: Sequence[ReelPart], character: Character | None) -> tuple[Clip, list[Clip]]:
     """Return a clip on the skeleton to share, and all clips that have its bones."""
     if character:
         skeleton = character.skeleton
@@ -194,14 +192,12 @@ def _differ(lengths: np.ndarray, expected: np.ndarray) -> np.ndarray:
     return known & (away > NUMBERS.length_tolerance * np.maximum(expected, NUMBERS.shortest_bone))
 
 
-def retarget_clips(
-    clips: Sequence[Clip], character: Character, onto: RetargetBody | None = None
-) -> tuple[list[Clip], BoneMapping]:
+def retarget_clips(clips: Sequence[Clip], character: Character) -> tuple[list[Clip], BoneMapping]:
     """Return clips of one skeleton as the character's motion, and the mapping of bones.
 
-    `onto` is the character's body, if it is known. Raises RigError if bones cannot be mapped.
+    Raises RigError if bones cannot be mapped.
     """
-    onto = onto or RetargetBody(character.skeleton, (), character.roles)
+    onto = RetargetBody(character.skeleton, (), character.roles)
     source = _get_body(clips, character)
     retargeter = source.make_retargeter(onto, character.settings)
     return retargeter.retarget_all(clips), source.pair_bones(onto)
@@ -229,10 +225,7 @@ def measure_travel(clip: Clip, character: Character) -> np.ndarray:
 def _retarget(
     group: Sequence[ReelPart], character: Character, onto: RetargetBody
 ) -> tuple[list[Clip], str, RetargetBody, np.ndarray]:
-    """Return a group's clips as the character's motion.
-
-    Also returns the count of mapped bones, their body, and their distance (3,) per metre.
-    """
+    """Return a group's clips as the character's, the bones mapped, their body, and travel (3,)."""
     source = _get_body([part.clip for part in group], character)
     try:
         retargeter = source.make_retargeter(onto, character.settings)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ...engine.bvh.performers import LIMB, is_body
+from ...engine.bvh.bvh_text import LIMB, is_body
 from ...engine.errors import SettingsError
 from ...engine.files import json_files
 from ...engine.files.own_files import make_temporary_folder

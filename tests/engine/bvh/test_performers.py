@@ -10,8 +10,7 @@ import pytest
 
 from motion_matching.engine.building.build import BuildSettings, build
 from motion_matching.engine.bvh import bvh
-from motion_matching.engine.bvh.bvh_text import list_performers
-from motion_matching.engine.bvh.performers import is_body
+from motion_matching.engine.bvh.bvh_text import is_body, list_performers
 from motion_matching.engine.errors import MotionDataError, SettingsError
 from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.sources.sources import Source, choose_character, find_sources

@@ -27,8 +27,7 @@ from motion_matching.engine.database.tags.thresholds import AutoTagSettings
 from motion_matching.engine.errors import SettingsError
 from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.mending import mending
-from motion_matching.engine.mending.body_steps import measure_steps
-from motion_matching.engine.mending.source_doctor import examine, mend
+from motion_matching.engine.mending.source_doctor import examine, measure_steps, mend
 from motion_matching.engine.motion.clip import Clip, resample
 from motion_matching.engine.motion.conforming import find_sliding_bones
 from motion_matching.engine.sources.sources import Source, find_sources

@@ -19,7 +19,7 @@ import numpy as np
 from ...body.body_roles import BodyRoles
 from ...body.limbs import FINGERS, SIDES, LimbBones, list_limbs
 from ...maths.rotations import quat
-from ...motion.clip import Clip
+from ...motion.clip import Clip, crop_middles
 from ...skeleton.skeleton import Skeleton
 from ..numbers import NUMBERS
 from .frame_axes import average, draw_ankle, make_frames, rotate
@@ -116,7 +116,10 @@ class _Stance:
     def find_frames(self, limb: LimbBones, four_legged: bool) -> dict[str, np.ndarray]:
         """Return the frames of the last parts of a limb by role."""
         if limb.kind == "arm" and not four_legged:
-            return {f"{limb.side}_hand": self._find_hand(limb)}
+            side = limb.sign * self.left
+            lowered = quat.between(side, _find_way(self.positions, limb.lower, limb.end))
+            hand = quat.mul(lowered, make_frames(side, self.up))
+            return {f"{limb.side}_hand": quat.inv_mul(self.rotations[limb.end], hand)}
         names = ("hand", "fore_toe") if limb.kind == "arm" else ("foot", "toe")
         ball = self._find_ball(limb)
         level = ball - (ball @ self.up) * self.up
@@ -136,13 +139,6 @@ class _Stance:
         if limb.toe is not None:
             return self.positions[limb.toe] - self.positions[limb.end]
         return quat.mul_vec(self.rotations[limb.end], limb.tip)
-
-    def _find_hand(self, limb: LimbBones) -> np.ndarray:
-        side = limb.sign * self.left
-        forearm = _find_way(self.positions, limb.lower, limb.end)
-        lowered = quat.between(side, forearm)
-        hand = quat.mul(lowered, make_frames(side, self.up))
-        return quat.inv_mul(self.rotations[limb.end], hand)
 
 
 def _snap(up: np.ndarray) -> np.ndarray:
@@ -205,7 +201,9 @@ def _find_moving_feet(
     clips: Sequence[Clip], legs: Sequence[LimbBones]
 ) -> tuple[dict[str, np.ndarray], frozenset[str]]:
     """Return frames of feet and toes by role as clips show them, and which of them are unsure."""
-    views = [_LegsView(clip, legs) for clip in _crop_clips(clips)]
+    long = [clip for clip in clips if clip.frame_count > 2]  # enough to show speeds
+    parts = crop_middles(long, len(long) or 1, NUMBERS.end_frames, NUMBERS.least_end_frames)
+    views = [_LegsView(clip, legs) for clip in parts]
     soles = {leg.side: _Sole.from_views(views, leg) for leg in legs if views}
     known = {side: sole for side, sole in soles.items() if sole is not None}
     slopes = [sole.slope for sole in known.values() if sole.flat]
@@ -221,19 +219,12 @@ def _find_moving_feet(
         foot = sole.to_frame(slope)
         frames[f"{leg.side}_foot"] = foot
         if leg.toe is not None and sole.flat:
-            turns = [view.find_toe_turns(leg) for view in views]
+            flats = [(view.rotations, view.flat[leg.side]) for view in views]
+            turns = [quat.inv_mul(q[leg.toe][flat], q[leg.end][flat]) for q, flat in flats]
             # toes lie flat below a heel that stays up
             toe = quat.mul(average(np.concatenate(turns)), sole.to_frame(sole.slope))
             frames[f"{leg.side}_toe"] = toe
     return frames, frozenset() if slopes else frozenset(frames)
-
-
-def _crop_clips(clips: Sequence[Clip]) -> list[Clip]:
-    """Return the middles of clips that are long enough to show speeds."""
-    chosen = [clip for clip in clips if clip.frame_count > 2]
-    share = max(NUMBERS.least_end_frames, NUMBERS.end_frames // max(1, len(chosen)))
-    starts = [max(0, (clip.frame_count - share) // 2) for clip in chosen]
-    return [clip.crop(start, start + share) for clip, start in zip(chosen, starts, strict=True)]
 
 
 class _LegsView:
@@ -269,12 +260,6 @@ class _LegsView:
             return self.positions[leg.toe]
         return self.positions[leg.end] + rotate(self.rotations[leg.end], leg.tip)
 
-    def find_toe_turns(self, leg: LimbBones) -> np.ndarray:
-        """Return the foot's rotations (N, 4) in the frame of its toe, while it stands flat."""
-        flat = self.flat[leg.side]
-        assert leg.toe is not None
-        return quat.inv_mul(self.rotations[leg.toe][flat], self.rotations[leg.end][flat])
-
 
 @dataclass(frozen=True)
 class _Sole:
@@ -299,7 +284,7 @@ class _Sole:
             balls.append(quat.inv_mul_vec(turn, view.find_ball(leg) - view.positions[leg.end]))
             shin = view.positions[leg.lower] - view.positions[leg.end]
             insteps.append(quat.inv_mul_vec(turn, shin))
-            ups.append(quat.inv_mul_vec(turn[flat], np.broadcast_to(_UP, (int(flat.sum()), 3))))
+            ups.append(quat.inv_mul_vec(turn[flat], _UP))
         ball, up = np.concatenate(balls).mean(axis=0), np.concatenate(ups)
         if not np.linalg.norm(ball) > 0.0:
             return None

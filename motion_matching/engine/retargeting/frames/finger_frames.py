@@ -53,9 +53,8 @@ def find_finger_frames(
         palm = quat.mul(rotations[hand], frames[hand])
         for role in list_finger_roles(roles, side):
             chain = roles.chains[role]
-            for bone, way in zip(
-                chain, _find_ways(skeleton, chain, rotations, points), strict=True
-            ):
+            ways = _find_ways(skeleton, chain, rotations, points)
+            for bone, way in zip(chain, ways, strict=True):
                 # fingers curl about the axis across the palm, and the thumb lies across it
                 toward = get_axis(palm, 0 if role.endswith("thumb") else 2)
                 if not role.endswith("thumb"):
@@ -71,9 +70,8 @@ def _find_ways(
     """Return the ways (3,) at rest along the bones of a finger."""
     ways = [points[after] - points[bone] for bone, after in pairwise(chain)]
     last = chain[-1]
-    tips = [
-        quat.mul_vec(rotations[last], np.array(tip)) for b, tip in skeleton.end_sites if b == last
-    ]
+    sites = [np.array(site) for bone, site in skeleton.end_sites if bone == last]
+    tips = [quat.mul_vec(rotations[last], site) for site in sites]
     tips += [points[child] - points[last] for child in skeleton.get_children(last)]
     tips += ways[::-1]
     tips.append(points[last] - points[skeleton.parents[last]])

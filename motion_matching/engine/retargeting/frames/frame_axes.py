@@ -59,9 +59,9 @@ def draw_hinge(hinge: np.ndarray, way: np.ndarray, sureness: float) -> np.ndarra
     """
     hinge, axis = _find_nearest_axis(hinge, way)
     hinge = quat.normalize_vectors(hinge)
-    return (
-        sureness * hinge + (1.0 - sureness) * axis if hinge @ axis > NUMBERS.drawn_hinge else hinge
-    )
+    if hinge @ axis <= NUMBERS.drawn_hinge:
+        return hinge
+    return sureness * hinge + (1.0 - sureness) * axis
 
 
 def draw_ankle(hinge: np.ndarray, way: np.ndarray, sureness: float) -> np.ndarray:

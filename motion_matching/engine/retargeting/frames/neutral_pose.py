@@ -13,7 +13,7 @@ import numpy as np
 
 from ...body.limbs import ARMS, LEGS, LimbBones
 from ...maths.rotations import quat
-from ...motion.clip import Clip, join_clips
+from ...motion.clip import Clip, crop_middles, join_clips
 from ...motion.contacts import find_contacts
 from ...motion.settings import ContactSettings
 from ...skeleton.skeleton import Skeleton
@@ -43,9 +43,7 @@ class StandingPoses:
 
     def average_direction(self, bone: int, vectors: np.ndarray, limb: str = "") -> np.ndarray:
         """Return the mean (3,) of world vectors (F, 3) or (3,) in a bone's frame, where flat."""
-        turned = quat.inv_mul_vec(
-            self.rotations[:, bone], np.broadcast_to(vectors, (len(self.rotations), 3))
-        )
+        turned = quat.inv_mul_vec(self.rotations[:, bone], vectors)
         return self.flat[limb] @ turned if limb else turned.mean(axis=0)
 
 
@@ -101,12 +99,6 @@ def find_left(positions: np.ndarray, limbs: Mapping[str, LimbBones]) -> np.ndarr
     return quat.normalize_vectors(left - right)
 
 
-def find_facing(positions: np.ndarray, limbs: Mapping[str, LimbBones]) -> np.ndarray:
-    """Return rotations (..., 4) about Z from facing -Y to where bodies (..., B, 3) face."""
-    left = find_left(positions, limbs)
-    return quat.from_yaw(np.arctan2(left[..., 1], left[..., 0]))
-
-
 def _face_ahead(left: np.ndarray, up: np.ndarray) -> np.ndarray:
     """Return the rotation (4,) that lays `up` along Z and `left` along X as far as it can."""
     left = quat.normalize_vectors(left - (left @ up) * up)
@@ -119,8 +111,7 @@ def _measure_asymmetry(positions: np.ndarray, limbs: Mapping[str, LimbBones], hi
     middle = np.mean([positions[limbs[leg].upper] for leg in LEGS], axis=0)
     for one, two in (LEGS, ARMS):
         if one in limbs and two in limbs:
-            pairs = zip(limbs[one].joints, limbs[two].joints, strict=False)
-            for a, b in pairs:
+            for a, b in zip(limbs[one].joints, limbs[two].joints, strict=False):
                 mirrored = (positions[a] - middle) * [-1.0, 1.0, 1.0]
                 apart.append(float(np.linalg.norm(mirrored - (positions[b] - middle))))
     return max(apart)
@@ -130,13 +121,9 @@ def sample_motion(
     clips: Sequence[Clip], limbs: Mapping[str, LimbBones], hips: int, leg: float, animal: bool
 ) -> StandingPoses | None:
     """Return frames from the middles of clips that stand upright; None without frames."""
-    chosen = [clip for clip in clips if clip.frame_count]
-    chosen = chosen[:: max(1, len(chosen) // NUMBERS.neutral_clips)]
-    share = max(2, NUMBERS.neutral_frames // max(1, len(chosen)))
-    if not chosen:
+    parts = crop_middles(clips, NUMBERS.neutral_clips, NUMBERS.neutral_frames)
+    if not parts:
         return None
-    starts = [max(0, (clip.frame_count - share) // 2) for clip in chosen]
-    parts = [clip.crop(start, start + share) for clip, start in zip(chosen, starts, strict=True)]
     rotations, positions, flat = _sample_clips(parts, limbs, leg, animal)
     durations = np.concatenate([np.full(clip.frame_count, 1.0 / clip.fps) for clip in parts])
     standing = _find_standing(positions, limbs, hips, 0.0 if animal else leg)
@@ -145,9 +132,8 @@ def sample_motion(
     used = standing if stands else np.full(len(standing), True)
     grounded = frozenset(name for name, weight in flat.items() if weight[used].any())
     weights = {name: _normalize(weight[used]) for name, weight in flat.items()}
-    return StandingPoses(
-        rotations[used], positions[used], weights, grounded, durations[used], stands=stands
-    )
+    chosen = rotations[used], positions[used]
+    return StandingPoses(*chosen, weights, grounded, durations[used], stands=stands)
 
 
 def _find_standing(
@@ -169,26 +155,21 @@ def _normalize(weights: np.ndarray) -> np.ndarray:
 def _sample_clips(
     clips: Sequence[Clip], limbs: Mapping[str, LimbBones], leg: float, animal: bool
 ) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
-    """Return rotations and positions that face -Y, and when each foot is flat (F,).
-
-    All clips are turned at once: there may be many short ones.
-    """
+    """Return rotations and positions of all clips, facing -Y, and when feet are flat (F,)."""
     joined = join_clips(clips)
-    rotations, positions = quat.fk(
-        joined.rotations.astype(np.float64),
-        joined.positions.astype(np.float64),
-        joined.skeleton.parents,
-    )
-    turns = quat.inv(find_facing(positions, limbs))[:, None]
+    local = joined.rotations.astype(np.float64), joined.positions.astype(np.float64)
+    rotations, positions = quat.fk(*local, joined.skeleton.parents)
+    left = find_left(positions, limbs)
+    turns = quat.inv(quat.from_yaw(np.arctan2(left[..., 1], left[..., 0])))[:, None]
     # people do not stand on hands, and hands of animals are feet
-    feet = [name for name, limb in limbs.items() if animal or limb.kind == "leg"]
-    balls = np.stack([_find_ball(limbs[name], rotations, positions) for name in feet], axis=1)
-    heights = positions[:, [limbs[name].end for name in feet], 2]
-    shins = positions[:, [limbs[name].lower for name in feet]]
-    shins = quat.normalize_vectors(shins - positions[:, [limbs[name].end for name in feet]])
-    upright = np.full(heights.shape, True) if animal else shins[..., 2] >= NUMBERS.shin_upright
+    feet = {name: limb for name, limb in limbs.items() if animal or limb.kind == "leg"}
+    balls = np.stack([_find_ball(limb, rotations, positions) for limb in feet.values()], axis=1)
+    ankles = positions[:, [limb.end for limb in feet.values()]]
+    shins = positions[:, [limb.lower for limb in feet.values()]] - ankles
+    least = -np.inf if animal else NUMBERS.shin_upright
+    upright = quat.normalize_vectors(shins)[..., 2] >= least
     cuts = np.cumsum([clip.frame_count for clip in clips])[:-1]
-    split = [np.split(part, cuts) for part in (balls, heights, upright)]
+    split = [np.split(part, cuts) for part in (balls, ankles[..., 2], upright)]
     parts = zip(clips, split[0], split[1], split[2], strict=True)
     down = np.concatenate([_find_flat(*part, leg, animal) for part in parts])
     flat = {name: np.ones(len(rotations)) for name in limbs}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,10 +27,8 @@ class Link:
 
 def find_links(skeleton: Skeleton, posed: Iterable[int]) -> dict[int, Link]:
     """Return links of all bones whose poses are known or wanted, computed once for all frames."""
-    chosen, links = set(posed), {}
-    for bone in range(skeleton.bone_count):
-        links[bone] = _find_link(skeleton, bone, chosen)
-    return links
+    chosen = set(posed)
+    return {bone: _find_link(skeleton, bone, chosen) for bone in range(skeleton.bone_count)}
 
 
 def _find_link(skeleton: Skeleton, bone: int, posed: set[int]) -> Link:
@@ -56,17 +54,15 @@ class PartialPose:
         self.placed: dict[int, np.ndarray] = {}
         self.shifts: dict[int, np.ndarray] = {}
 
-    def compute_position(self, bone: int) -> np.ndarray:
-        """Return the world position (F, 3) of the head of a bone."""
-        if bone in self.placed:
+    def compute_position(self, bone: int, rests: bool = False) -> np.ndarray:
+        """Return the world position (F, 3) of the head of a bone, or as if it `rests` there."""
+        if bone in self.placed and not rests:
             return self.placed[bone]
         link = self._links[bone]
-        shift = self.shifts.get(bone, 0.0)
+        shift = 0.0 if rests else self.shifts.get(bone, 0.0)
         if link.anchor < 0:
             return np.broadcast_to(link.place, (self._count, 3)) + shift
-        turned = quat.mul_vec(
-            self.rotations[link.anchor], np.broadcast_to(link.place, (self._count, 3))
-        )
+        turned = quat.mul_vec(self.rotations[link.anchor], link.place)
         return self.compute_position(link.anchor) + turned + shift
 
     def compute_local(self, turns: Mapping[int, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
@@ -83,7 +79,10 @@ class PartialPose:
         if not self.rotations:
             return rotations, positions
         bones = list(self.rotations)
-        above = self._stack_parent_rotations(bones)
+        links = [self._links[bone] for bone in bones]
+        still = np.broadcast_to(quat.IDENTITY, (self._count, 4))
+        anchors = [self.rotations.get(link.anchor, still) for link in links]
+        above = quat.mul(np.stack(anchors, axis=1), np.array([link.above for link in links]))
         local = quat.inv_mul(above, np.stack([self.rotations[bone] for bone in bones], axis=1))
         for bone, turn in turns.items():
             if bone in self.rotations:
@@ -91,25 +90,9 @@ class PartialPose:
                 local[:, index] = quat.mul(local[:, index], turn)
         rotations[:, bones] = quat.unroll(quat.normalize(local))
         for bone in {**self.placed, **self.shifts}:
-            away = self.compute_position(bone) - self._compute_rest_place(bone)
+            away = self.compute_position(bone) - self.compute_position(bone, rests=True)
             positions[:, bone] += quat.inv_mul_vec(above[:, bones.index(bone)], away)
         return rotations, positions
-
-    def _stack_parent_rotations(self, bones: Sequence[int]) -> np.ndarray:
-        """Return the world rotations (F, N, 4) of the parents of bones."""
-        links = [self._links[bone] for bone in bones]
-        still = np.broadcast_to(quat.IDENTITY, (self._count, 4))
-        anchors = [self.rotations.get(link.anchor, still) for link in links]
-        return quat.mul(np.stack(anchors, axis=1), np.array([link.above for link in links]))
-
-    def _compute_rest_place(self, bone: int) -> np.ndarray:
-        """Return where (F, 3) a bone would be if it rested in its parent."""
-        placed, shift = self.placed.pop(bone, None), self.shifts.pop(bone, None)
-        try:
-            return self.compute_position(bone)
-        finally:
-            self.placed |= {} if placed is None else {bone: placed}
-            self.shifts |= {} if shift is None else {bone: shift}
 
 
 class WorldMotion:

@@ -69,20 +69,19 @@ def find_soles(
     poses: StandingPoses, limbs: Mapping[str, LimbBones], ways: Mapping[str, np.ndarray], leg: float
 ) -> dict[str, Sole]:
     """Return the soles of feet by leg; `ways` (3,) lead from ankles to balls, in feet's frames."""
-    usual = {name: _find_usual_slope(way, leg) for name, way in ways.items()}
+    usual = {}
+    for name, way in ways.items():
+        height = NUMBERS.ankle_height * leg / max(float(np.linalg.norm(way)), 1e-9)
+        usual[name] = min(float(np.arcsin(min(height, 1.0))), NUMBERS.steepest_foot)
+    ups = {name: poses.average_direction(limbs[name].end, UP, name) for name in ways}
     seen = {
-        name: Sole(
-            quat.normalize_vectors(poses.average_direction(limbs[name].end, UP, name)),
-            True,
-            name in poses.grounded,
-        )
-        for name in ways
+        name: Sole(quat.normalize_vectors(up), True, name in poses.grounded)
+        for name, up in ups.items()
     }
     seconds = {name: float(poses.durations[poses.flat[name] > 0].sum()) for name in ways}
-    shares = {
-        n: 1.0 if poses.stands else min(1.0, span / NUMBERS.seen_feet)
-        for n, span in seconds.items()
-    }
+    shares = dict.fromkeys(seconds, 1.0)
+    if not poses.stands:
+        shares = {name: min(1.0, span / NUMBERS.seen_feet) for name, span in seconds.items()}
     slopes = {}
     for name, sole in seen.items():
         slope = sole.measure_slope(ways[name])
@@ -103,11 +102,6 @@ def find_soles(
     return soles
 
 
-def _find_usual_slope(way: np.ndarray, leg: float) -> float:
-    height = NUMBERS.ankle_height * leg / max(float(np.linalg.norm(way)), 1e-9)
-    return min(float(np.arcsin(min(height, 1.0))), NUMBERS.steepest_foot)
-
-
 def _tilt_sole(way: np.ndarray, across: np.ndarray, slope: float) -> np.ndarray:
     """Return the way up (3,) from a sole with the ball at a `slope` below the ankle."""
     along = quat.normalize_vectors(way)
@@ -118,10 +112,7 @@ def _tilt_sole(way: np.ndarray, across: np.ndarray, slope: float) -> np.ndarray:
 def _find_hinge(poses: StandingPoses, limbs: Mapping[str, LimbBones], name: str) -> np.ndarray:
     """Return the mean axis (3,) of a knee in the frame of its foot; knees bend backward."""
     limb, points = limbs[name], poses.positions
-    upper, lower = (
-        quat.normalize_vectors(points[:, b] - points[:, a])
-        for a, b in ((limb.upper, limb.lower), (limb.lower, limb.end))
-    )
+    upper, lower = map(quat.normalize_vectors, limb.find_ways(points))
     hinge = poses.average_direction(limb.end, np.cross(lower, upper))
     if np.linalg.norm(hinge) > NUMBERS.knee_hinge:
         return hinge

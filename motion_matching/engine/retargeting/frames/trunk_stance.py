@@ -7,7 +7,7 @@ seconds, and for the whole trunk if the body only kneels, sits or crawls.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -47,39 +47,18 @@ def find_upright_trunk(
     if not (poses.is_rest or roles.four_legged):
         _straighten(upright, poses, skeleton, roles, limbs)
     if not poses.is_rest:
-        carrier = find_leg_carrier(skeleton, roles)
-        _level_hips(upright, poses, {roles.chains["hips"][0], carrier}, limbs)
-    if poses.stands and not roles.four_legged:
-        bones = [*chains["hips"], *chains.get("spine", ()), *collars]
-        _raise_shoulders(upright, bones, find_shoulders(poses, limbs))
+        # hip joints are level and straight aside
+        left = find_left(poses.positions, limbs)
+        for bone in {chains["hips"][0], find_leg_carrier(skeleton, roles)}:
+            found = quat.mul_vec(upright[bone], poses.average_direction(bone, left))
+            upright[bone] = quat.mul(quat.between(found, LEFT), upright[bone])
+    way = find_shoulders(poses, limbs)
+    if poses.stands and not roles.four_legged and way is not None:
+        # shoulders are above hip joints: the mean of a clip of running leans
+        back = quat.from_angle_axis(np.arctan2(way[1], way[2]), LEFT)
+        for bone in [*chains["hips"], *chains.get("spine", ()), *collars]:
+            upright[bone] = quat.mul(back, upright[bone])
     return upright
-
-
-def _level_hips(
-    upright: dict[int, np.ndarray],
-    poses: StandingPoses,
-    bones: Collection[int],
-    limbs: Mapping[str, LimbBones],
-) -> None:
-    """Turn the mean poses of hips so that the hip joints are level and straight aside."""
-    left = find_left(poses.positions, limbs)
-    for bone in bones:
-        found = quat.mul_vec(upright[bone], poses.average_direction(bone, left))
-        upright[bone] = quat.mul(quat.between(found, LEFT), upright[bone])
-
-
-def _raise_shoulders(
-    upright: dict[int, np.ndarray], bones: Sequence[int], way: np.ndarray | None
-) -> None:
-    """Turn the torso so that shoulders are above hip joints.
-
-    A clip of running leans all the time, and its mean would be taken for standing upright.
-    """
-    if way is None:
-        return
-    back = quat.from_angle_axis(np.arctan2(way[1], way[2]), LEFT)
-    for bone in bones:
-        upright[bone] = quat.mul(back, upright[bone])
 
 
 def _straighten(
@@ -129,10 +108,7 @@ def _find_straight_rest(
     limbs: Mapping[str, LimbBones],
     held: Mapping[int, np.ndarray],
 ) -> dict[int, np.ndarray]:
-    """Return the world rotations (4,) of the trunk at rest, turned upright, if that is straight.
-
-    A chain in line may face any side: hips and chest, `held` (4,), decide.
-    """
+    """Return the straight trunk (4,) at rest, upright and facing as hips and chest `held`."""
     rotations, points = (part.astype(np.float64) for part in skeleton.compute_rest_world())
     trunk = [bone for role in _TRUNK for bone in roles.chains.get(role, ())]
     whole = points[trunk[-1]] - points[trunk[0]]

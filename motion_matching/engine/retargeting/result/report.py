@@ -17,6 +17,7 @@ from ..frames.neutral_pose import UP, find_planted
 from ..frames.partial_pose import WorldMotion
 from ..numbers import NUMBERS
 from ..plan import compute_size, compute_travel, list_shared_feet
+from .result_measure import measure_angles
 
 _CM = 100.0
 
@@ -39,7 +40,8 @@ def measure_retargeted(
     feet = list_shared_feet(source, target)
     result = _measure_feet(ours, theirs, feet, source_clip.fps)
     heights = [float(np.mean(body.middle[:, 2])) - body.anatomy.ankle for body in (ours, theirs)]
-    legs = np.concatenate([_measure_directions(ours, theirs, name) for name in feet])
+    limbs = [zip(ours.get_segments(n), theirs.get_segments(n), strict=True) for n in feet]
+    legs = np.concatenate([measure_angles(one, two) for pairs in limbs for one, two in pairs])
     against, jump = _measure_hinges(ours, theirs, names)
     return {
         **result,
@@ -81,9 +83,8 @@ class _BodyMotion:
         arms = [self.anatomy.limbs[arm] for arm in ARMS if arm in self.anatomy.limbs]
         if len(arms) < 2:
             return None
-        return (
-            np.mean([self.motion.positions[arm.bones.upper] for arm in arms], axis=0) - self.middle
-        )
+        joints = [self.motion.positions[arm.bones.upper] for arm in arms]
+        return np.mean(joints, axis=0) - self.middle
 
 
 def _measure_feet(
@@ -118,17 +119,6 @@ def _measure_slide(balls: np.ndarray, planted: np.ndarray, fps: float) -> float:
     return float(speeds[both].mean()) if both.any() else 0.0
 
 
-def _measure_directions(ours: _BodyMotion, theirs: _BodyMotion, name: str) -> np.ndarray:
-    """Return the angles (2F,) in degrees between the segments of a limb."""
-    pairs = zip(ours.get_segments(name), theirs.get_segments(name), strict=True)
-    return np.concatenate([_measure_angle(a, b) for a, b in pairs])
-
-
-def _measure_angle(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """Return the angles (F,) in degrees between unit vectors (F, 3)."""
-    return np.degrees(2.0 * np.arcsin(np.clip(0.5 * np.linalg.norm(a - b, axis=-1), 0.0, 1.0)))
-
-
 def _measure_torso(ours: _BodyMotion, theirs: _BodyMotion) -> float:
     """Return the mean angle in degrees between torsos, less their difference when standing."""
     (way, stance), (other, standing) = (
@@ -141,10 +131,9 @@ def _measure_torso(ours: _BodyMotion, theirs: _BodyMotion) -> float:
         # trunks of animals rise by other angles from the hips to the shoulders
         pitches = [np.arctan2(-way_up[1], way_up[2]) for way_up in (stance, standing)]
         axis = quat.normalize_vectors(np.cross(UP, way))
-        way = quat.mul_vec(
-            quat.from_angle_axis(np.full(len(axis), pitches[1] - pitches[0]), axis), way
-        )
-    return float(_measure_angle(way, other).mean())
+        turn = np.full(len(axis), pitches[1] - pitches[0])
+        way = quat.mul_vec(quat.from_angle_axis(turn, axis), way)
+    return float(measure_angles(way, other).mean())
 
 
 def _measure_hinges(ours: _BodyMotion, theirs: _BodyMotion, names: list[str]) -> tuple[int, float]:
@@ -157,7 +146,7 @@ def _measure_hinges(ours: _BodyMotion, theirs: _BodyMotion, names: list[str]) ->
         signs = [np.sign(np.sum(axis * side, axis=-1)) for axis in axes]
         against += int(np.sum(bent & (signs[0] * signs[1] < 0)))
         units = [quat.normalize_vectors(axis) for axis in axes]
-        turns = [_measure_angle(unit[1:], unit[:-1]) for unit in units]
+        turns = [measure_angles(unit[1:], unit[:-1]) for unit in units]
         both = bent[1:] & bent[:-1]
         if both.any():
             jump = max(jump, float((turns[1] - turns[0])[both].max()))

@@ -8,7 +8,7 @@ the limit. Deliberate changes by settings are left out.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -199,15 +199,9 @@ def _find_limit(error: Error, four_legged: bool) -> tuple[float, float]:
 
 # deliberate changes by settings
 
-_BELOW: Mapping[str, tuple[str, ...]] = {
-    "collar": ("upper_arm", "forearm", "hand", "fore_toe", *FINGERS),
-    "upper_arm": ("forearm", "hand", "fore_toe", *FINGERS),
-    "forearm": ("hand", "fore_toe", *FINGERS),
-    "hand": ("fore_toe", *FINGERS),
-    "thigh": ("shin", "foot", "toe"),
-    "shin": ("foot", "toe"),
-    "foot": ("toe",),
-}
+_ARM = ("collar", "upper_arm", "forearm", "hand", "fore_toe", *FINGERS)
+_LEG = ("thigh", "shin", "foot", "toe")
+_BELOW = {part: limb[n + 1 :] for limb in (_ARM, _LEG) for n, part in enumerate(limb[:4])}
 
 
 def _list_changed(settings: RetargetSettings) -> set[str]:

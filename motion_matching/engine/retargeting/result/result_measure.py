@@ -122,13 +122,10 @@ class SeenBody:
     @cached_property
     def leg(self) -> float:
         """The mean length of thigh and shin at rest."""
-        return float(np.mean([sum(self._list_lengths(self.limbs[leg])[:2]) for leg in LEGS]))
+        return float(np.mean([sum(self.list_lengths(self.limbs[leg])[:2]) for leg in LEGS]))
 
-    def measure_foot(self, side: str) -> float:
-        """Return how far a foot's ball, or where it ends, is from its ankle."""
-        return self._list_lengths(self.limbs[f"{side}_leg"])[2]
-
-    def _list_lengths(self, limb: LimbBones) -> list[float]:
+    def list_lengths(self, limb: LimbBones) -> list[float]:
+        """Return the lengths of a limb's segments at rest; the last one ends at the ball or tip."""
         points = self.skeleton.compute_rest_world()[1][limb.joints].astype(np.float64)
         lengths = np.linalg.norm(np.diff(points, axis=0), axis=-1).tolist()
         return [*lengths, float(np.linalg.norm(limb.tip))]
@@ -246,11 +243,7 @@ def _measure_limbs(ours: _SeenMotion, theirs: _SeenMotion) -> Iterator[Error]:
 
 
 def _find_forced_bends(ours: _SeenMotion, theirs: _SeenMotion) -> dict[str, np.ndarray]:
-    """Return errors in degrees (F,) of thighs and shins by role that lengths of legs cause.
-
-    Hips and ankles are where the source's are, scaled, so that a leg that is longer for its body
-    than the source's bends more.
-    """
+    """Return errors in degrees (F,) of thighs and shins that unlike lengths of legs cause."""
     result, size = {}, theirs.body.leg / ours.body.leg
     for name in LEGS:
         pair = ours.body.limbs[name], theirs.body.limbs[name]
@@ -286,15 +279,10 @@ def _measure_fingers(ours: _SeenMotion, theirs: _SeenMotion) -> Iterator[Error]:
         counts = [len({joint.bone for joint in joints[:_PHALANGES]}) for joints in pair]
         segments = [list(pairwise(joints)) for joints in pair]
         if counts[0] != counts[1]:
-            segments = [_halve_finger(joints) for joints in pair]
+            # the first segment, and the rest as one
+            segments = [list(pairwise((*joints[:2], *joints[2:][-1:]))) for joints in pair]
         for one, two in zip(*segments, strict=False):  # the last may have no known end
             yield _compare(role, "direction", ours.find_way(*one), theirs.find_way(*two))
-
-
-def _halve_finger(joints: Sequence[BonePoint]) -> list[tuple[BonePoint, BonePoint]]:
-    """Return a finger's first segment, and the rest of it as one."""
-    halves = [(joints[0], joints[1]), (joints[1], joints[-1])]
-    return halves[: len(joints) - 1]
 
 
 def _measure_ends(ours: _SeenMotion, theirs: _SeenMotion) -> Iterator[Error]:
@@ -316,7 +304,10 @@ def _measure_ends(ours: _SeenMotion, theirs: _SeenMotion) -> Iterator[Error]:
             turns[0] = quat.mul(turns[0], average(quat.inv_mul(*turns)))
         away = quat.to_scaled_angle_axis(quat.positive(quat.inv_mul(*turns)))
         away = np.abs(np.degrees(away))
-        if role.endswith("foot") and _have_other_feet(ours.body, theirs.body, role):
+        bodies, leg = (ours.body, theirs.body), role.replace("foot", "leg")
+        shares = [b.list_lengths(b.limbs[leg])[2] / b.leg for b in bodies if role.endswith("foot")]
+        if shares and max(shares) > NUMBERS.other_foot * min(shares):
+            # feet of other lengths for their legs are pitched otherwise
             heel_up = np.abs(get_axis(turns[0], 1)[:, 2]) > NUMBERS.heel_up
             if not heel_up.all():
                 away[heel_up, 0] = np.nan
@@ -325,19 +316,10 @@ def _measure_ends(ours: _SeenMotion, theirs: _SeenMotion) -> Iterator[Error]:
             yield Error(role, kind, away[:, axis], length, is_unsure)
 
 
-def _have_other_feet(ours: SeenBody, theirs: SeenBody, role: str) -> bool:
-    """Return whether feet differ in length for their legs, and are pitched otherwise for it."""
-    shares = [body.measure_foot(role.split("_")[0]) / body.leg for body in (ours, theirs)]
-    return max(shares) > NUMBERS.other_foot * min(shares)
-
-
 def _find_shared(
     role: str, ours: EndFrames, theirs: EndFrames
 ) -> tuple[tuple[np.ndarray, np.ndarray] | None, bool]:
-    """Return the frames of an end that both bodies have, and whether they show its rotation.
-
-    Palms serve where no rest pose shows both hands; they do not show it.
-    """
+    """Return frames of an end that both have, or palms, and if they show its turn."""
     if role in ours.frames and role in theirs.frames:
         return (ours.frames[role], theirs.frames[role]), True
     if role in ours.palms and role in theirs.palms:

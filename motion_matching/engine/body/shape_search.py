@@ -8,19 +8,19 @@ clips' frames are used, because rest poses of motion capture often run all bones
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
 from ..errors import RigError
+from ..maths.rotations import quat
 from ..motion.clip import Clip
 from ..skeleton.bone_names import split_side
 from ..skeleton.skeleton import Skeleton
 from .forelegs import leave_out_arms
 from .numbers import NUMBERS
 from .published_rigs import LEG_PARTS
-from .sampled_body import SampledBody, crop_middles, estimate_facing, find_velocities
-from .trunk_search import UNLIKE, compare_ways, find_upper_body, measure_way
+from .sampled_body import SampledBody, estimate_facing, measure_segments
 
 
 def label_legs(sides: Iterable[str]) -> list[str]:
@@ -61,25 +61,14 @@ def find_roles_by_shape(skeleton: Skeleton, clips: Sequence[Clip]) -> dict[str, 
             "No hips can be recognised on the rig: its legs do not branch from one bone; "
             "name hips, thighs, shins and feet in the rig's roles."
         )
-    limbs = {
-        foot: _find_leg_bones(body, joint, foot, joint != hips) for foot, joint in joints.items()
-    }
+    limbs = {foot: _find_leg_bones(body, fork, foot, fork != hips) for foot, fork in joints.items()}
     joints = leave_out_arms(body, clips, joints, limbs, hips)
     legs = [(joint, limbs[foot]) for foot, joint in joints.items()]
     legs.sort(key=lambda leg: (skeleton.get_depth(leg[0]), leg[0]))
     hips = _lift_hips(body, hips, joints)
-    velocities = _find_body_velocities(body, clips, hips)
-    ahead = estimate_facing(body, [leg for _, leg in legs], velocities)
-    upper = find_upper_body(body, hips, joints, ahead)
+    ahead = estimate_facing(body, [leg for _, leg in legs], body.find_velocities(hips))
+    upper = _find_upper_body(body, hips, joints, ahead)
     return {"hips": hips} | upper | _assign_sides(body, legs, ahead)
-
-
-def _find_body_velocities(body: SampledBody, clips: Sequence[Clip], hips: int) -> np.ndarray:
-    """Return the velocities (F, 3) of the hips over the ground, in the frames of the body."""
-    chosen = [clip for clip in clips if clip.frame_count]
-    if not chosen:
-        return np.zeros((1, 3))
-    return find_velocities(body.positions[:, hips], crop_middles(chosen))
 
 
 def _lift_hips(body: SampledBody, hips: int, joints: dict[int, int]) -> int:
@@ -159,22 +148,19 @@ def _find_fork(skeleton: Skeleton, foot: int, feet: Sequence[int]) -> int | None
 
 
 def _leave_out_tails(body: SampledBody, joints: dict[int, int]) -> dict[int, int]:
-    """Return the forks by foot without a tail's, which rests where the body does not travel.
-
-    Legs come in pairs with the same bones: of an odd number on a fork, one unlike others is a tail.
-    """
-    ways = {foot: measure_way(body, fork, foot) for foot, fork in joints.items()}
+    """Return the forks by foot without a tail's: of an odd number, the one unlike others."""
+    ways = {foot: body.measure_way(fork, foot) for foot, fork in joints.items()}
     for fork in set(joints.values()):
         own = [foot for foot in joints if joints[foot] == fork]
         if len(own) % 2 == 0 or len(joints) < 3:
             continue
         beside = own if len(own) > 1 else list(joints)
         unlike = {
-            foot: min(compare_ways(ways[foot], ways[other]) for other in beside if other != foot)
+            foot: min(_compare_ways(ways[foot], ways[other]) for other in beside if other != foot)
             for foot in own
         }
         tail = max(own, key=lambda foot: unlike[foot])
-        if unlike[tail] > UNLIKE:
+        if unlike[tail] > NUMBERS.unlike_pair:
             return {foot: joint for foot, joint in joints.items() if foot != tail}
     return joints
 
@@ -185,13 +171,12 @@ def _find_leg_bones(body: SampledBody, fork: int, foot: int, is_upper: bool) -> 
     Thigh and shin are the first two long segments in a row, below the shoulder blade of an upper
     leg; bones of a straight one count once.
     """
-    chain = body.skeleton.get_chain_to_root(foot)
-    chain = chain[: chain.index(fork)][::-1]
+    chain = body.skeleton.get_path(fork, foot)[1:]
     points = np.stack([*(body.positions[:, bone] for bone in chain), body.ends[foot]], axis=1)
-    if np.median(np.linalg.norm(points[:, -1] - points[:, -2], axis=-1)) < 1e-3:
+    if measure_segments(points[:, -2:]) < 1e-3:
         points = points[:, :-1]
     # of bones without a length, the last one carries the bones below
-    lengths = np.median(np.linalg.norm(np.diff(points, axis=1), axis=-1), axis=0)
+    lengths = measure_segments(points)
     long = np.append(lengths > NUMBERS.no_length * lengths.sum(), True)
     long[len(chain) - 1 :] = True
     points, chain = points[:, long], [bone for bone, own in zip(chain, long, strict=False) if own]
@@ -201,8 +186,10 @@ def _find_leg_bones(body: SampledBody, fork: int, foot: int, is_upper: bool) -> 
         # no knee bends in the straight legs of a rest pose, so every bone counts
         joints = list(range(points.shape[1]))
         first = _find_first_long_pair(points) or 0
-    if is_upper:
-        first += _count_blades(points[:, joints[first:]])
+    lengths = measure_segments(points[:, joints[first:]])
+    # below a shoulder blade there are still three segments, the third too long for a foot's
+    if is_upper and len(lengths) > 3 and lengths[2] > NUMBERS.blade * lengths[0]:
+        first += 1
     parts = [chain[joint] for joint in joints[first:] if joint < len(chain)]
     return dict(zip(LEG_PARTS, parts, strict=False))
 
@@ -219,26 +206,15 @@ def _find_bends(points: np.ndarray) -> list[int]:
 
 def _find_first_long_pair(points: np.ndarray) -> int | None:
     """Return the index of the first of two consecutive long segments; None if there are none."""
-    lengths = np.median(np.linalg.norm(np.diff(points, axis=1), axis=-1), axis=0)
+    lengths = measure_segments(points)
     long = lengths > NUMBERS.long_segment * lengths.sum()
-    return next((i for i in range(len(long) - 1) if long[i] and long[i + 1]), None)
-
-
-def _count_blades(points: np.ndarray) -> int:
-    """Return 1 if the first segment between points (F, N, 3) is a shoulder blade, otherwise 0.
-
-    Without it there are still three segments, the third of which is too long for a foot's.
-    """
-    lengths = np.median(np.linalg.norm(np.diff(points, axis=1), axis=-1), axis=0)
-    return int(len(lengths) > 3 and lengths[2] > NUMBERS.blade * lengths[0])
+    return next(iter(np.flatnonzero(long[:-1] & long[1:]).tolist()), None)
 
 
 def _assign_sides(
     body: SampledBody, legs: Sequence[tuple[int, dict[str, int]]], ahead: np.ndarray
 ) -> dict[str, int]:
-    """Return leg parts by role; names give the sides of legs, or where the body faces, `ahead`
-    (F, 3).
-    """
+    """Return leg parts by role; names, or the facing `ahead` (F, 3), give the sides."""
     left = np.cross([0.0, 0.0, 1.0], ahead)
     names = body.skeleton.names
     sided: list[tuple[str, dict[str, int]]] = []
@@ -266,3 +242,94 @@ def _assign_sides(
         for label, (_, leg) in zip(labels, sided, strict=True)
         for part, bone in leg.items()
     }
+
+
+# trunk
+
+
+def _find_upper_body(
+    body: SampledBody, hips: int, joints: Mapping[int, int], ahead: np.ndarray
+) -> dict[str, int]:
+    """Find spine and head on the chain from the hips to the topmost end.
+
+    Arms or forelegs branch from the spine; `joints` are the forks of legs by foot, and `ahead` (F,
+    3) is the facing of the body. Bones with a twin on the other side, such as claws and raised
+    arms, are neither.
+    """
+    skeleton = body.skeleton
+    legs = {bone for foot in joints for bone in skeleton.get_chain_to_root(foot)}
+    forks = set(joints.values()) - {hips}
+    above_hips = [bone for bone in body.ends if hips in skeleton.get_ancestors(bone)]
+    chains = {b: skeleton.get_path(hips, b)[1:] for b in above_hips if b not in joints}
+    # a chain that branches from a leg, such as a twist bone or a toe, is not a spine
+    chains = {b: way for b, way in chains.items() if way[0] not in legs or forks & set(way)}
+    tops: list[tuple[float, list[int]]] = []
+    for bone, chain in chains.items():
+        single = _cut_at_twins(body, hips, bone, chains, ahead)
+        end = body.ends[bone] if single == chain else body.positions[:, (single or [hips])[-1]]
+        if single:
+            tops.append((float(np.median(end[:, 2])), single))
+    if not tops:
+        return {"spine": hips}
+    chain = max(tops, key=lambda top: top[0])[1]
+    branching = (bone for bone in chain if _count_long_branches(body, bone, chain) >= 2)
+    spine = next((bone for bone in chain if bone in forks), next(branching, None))
+    above = chain if spine is None else chain[chain.index(spine) :]
+    # face and hair branch from the head; otherwise it is the last bone
+    head = next((bone for bone in above[1:] if len(skeleton.get_children(bone)) > 1), chain[-1])
+    if _is_tip(body, head):
+        head = int(skeleton.parents[head])
+    return {"spine": chain[(len(chain) - 1) // 2] if spine is None else spine, "head": head}
+
+
+def _cut_at_twins(
+    body: SampledBody,
+    hips: int,
+    end: int,
+    chains: Mapping[int, list[int]],
+    ahead: np.ndarray,
+) -> list[int]:
+    """Return the bones of a chain from the hips up to where it parts from a twin, if it has one."""
+    chain, left = chains[end], quat.normalize_vectors(np.cross([0.0, 0.0, 1.0], ahead))
+    kept = len(chain)
+    for other, beside in chains.items():
+        shared = sum(a == b for a, b in zip(chain, beside, strict=False))
+        if other == end or shared >= min(kept, len(beside)):
+            continue
+        fork = chain[shared - 1] if shared else hips
+        ways = (body.measure_way(fork, one) for one in (end, other))
+        aside = [body.measure_side(one[shared:], fork, left) for one in (chain, beside)]
+        apart = abs(aside[0] - aside[1])
+        is_even = abs(aside[0] + aside[1]) < NUMBERS.twins_uneven * apart
+        if (
+            apart > 2.0 * NUMBERS.twins_apart * body.height
+            and is_even
+            and _compare_ways(*ways) < NUMBERS.unlike_pair
+        ):
+            kept = shared
+    return chain[:kept]
+
+
+def _compare_ways(one: np.ndarray, other: np.ndarray) -> float:
+    """Return how unlike the lengths of the bones of two legs are, as a share of the longer one."""
+    if len(one) == len(other):
+        differs = np.abs(one - other).sum()
+    else:  # one may have an extra helper
+        differs = abs(one.sum() - other.sum()) + NUMBERS.unlike_pair * max(one.sum(), other.sum())
+    return float(differs / max(one.sum(), other.sum(), 1e-9))
+
+
+def _is_tip(body: SampledBody, bone: int) -> bool:
+    """Return whether a bone at the end of a chain never turns against its parent."""
+    parent = int(body.skeleton.parents[bone])
+    if parent < 0 or body.skeleton.get_children(parent) != [bone] or bone not in body.ends:
+        return False
+    turns = quat.angle_between(body.local[:, bone], body.local[:1, bone])
+    return len(turns) > 1 and float(turns.max()) < NUMBERS.leaf_still
+
+
+def _count_long_branches(body: SampledBody, bone: int, chain: Sequence[int]) -> int:
+    """Count the branches of `bone` that are as long as an arm, without the one on the `chain`."""
+    others = (child for child in body.skeleton.get_children(bone) if child not in chain)
+    least = NUMBERS.long_branch * body.height
+    return sum(body.measure_reach(child)[0] > least for child in others)
