@@ -114,7 +114,7 @@ class MotionMatchingPreferences(layers.Layers, colors.Palettes, bpy.types.AddonP
     use_gamepad: bool = switch(
         True,
         "Gamepad",
-        "Steer with gamepads as well as with the keyboard; the device used last is in control",
+        "Steer with gamepads as well as with the keyboard; a tilted stick comes before keys",
     )
     dead_zone: float = number(
         0.15,
@@ -228,12 +228,13 @@ def create_devices() -> tuple[
     if settings:
         hold = tuple(name for name in ("run", "strafe") if getattr(settings, f"hold_{name}"))
     keyboard = live.inputs.devices.keyboard.Keyboard(_read_keys(), hold)
-    if settings and not settings.use_gamepad:
-        return keyboard, ()
-    gamepad = live.inputs.devices.gamepad.Gamepad(_read_buttons(), hold)
-    if settings:
-        gamepad.response = settings.dead_zone, settings.curve
-    return keyboard, (gamepad,)
+    others: list[live.inputs.devices.devices.Device] = []
+    if not settings or settings.use_gamepad:
+        gamepad = live.inputs.devices.gamepad.Gamepad(_read_buttons(), hold)
+        if settings:
+            gamepad.response = settings.dead_zone, settings.curve
+        others.append(gamepad)
+    return keyboard, tuple(others)
 
 
 def find_problem() -> str:
