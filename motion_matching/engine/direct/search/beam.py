@@ -237,7 +237,7 @@ class Beam:
         return allowed[np.argsort(fit, kind="stable")]
 
     def _measure_dislike(self, tick: int, frames: np.ndarray) -> Costs:
-        """Return the cost (S,) of frames per second at a tick, and of climbing unlike the ground."""
+        """Return the cost (S,) of frames at a tick per second, and of other climbs."""
         shares, climbs, climb = self.wanted.gait_shares, self.wanted.climbs, self.footage.climb
         current = [dislike for dislike in self.wanted.dislikes if dislike.tick <= tick]
         cost: Costs = 0.0

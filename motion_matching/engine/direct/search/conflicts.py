@@ -7,35 +7,31 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ..numbers import NUMBERS
-from ..shot.shot import Shot
+from ..shot.shot import Mark, Shot
 
 
 def find_conflict(shot: Shot, missed: Sequence[int], fps: float) -> tuple[int, ...]:
-    """Return two marks, by index, that are close in time and not both met.
+    """Return two marks, by index, that are close in time and not both met, or none.
 
-    None if there are no such marks. The first to give up comes first: a missed one that asks for
-    more.
+    The first to give up comes first: a missed one that asks for more.
     """
-    ticks = set(missed)
     listed = [i for i, mark in enumerate(shot.marks) if mark.is_place or mark.frame is not None]
     listed.sort(key=lambda i: shot.marks[i].time)
-    lost = {i for i in listed if round(shot.marks[i].time * fps) in ticks}
+    lost = {i for i in listed if round(shot.marks[i].time * fps) in missed}
     pairs = [
-        (a, b) for a, b in itertools.pairwise(listed) if {a, b} & lost and _is_close(shot, a, b)
+        pair
+        for pair in itertools.pairwise(listed)
+        if lost.intersection(pair) and _are_close(*(shot.marks[i] for i in pair))
     ]
-    if not pairs:
-        return ()
-    pair = max(pairs, key=lambda each: len(lost & set(each)))
-    return tuple(sorted(pair, key=lambda i: (i not in lost, -_count_wishes(shot, i), -i)))
+    pair = max(pairs, key=lambda each: len(lost.intersection(each)), default=())
+    return tuple(sorted(pair, key=lambda i: (i not in lost, -_count_wishes(shot.marks[i]), -i)))
 
 
-def _is_close(shot: Shot, a: int, b: int) -> bool:
-    first, second = shot.marks[a], shot.marks[b]
+def _are_close(first: Mark, second: Mark) -> bool:
     return first.time < second.time < first.time + first.hold + NUMBERS.marks_together
 
 
-def _count_wishes(shot: Shot, index: int) -> int:
-    mark = shot.marks[index]
+def _count_wishes(mark: Mark) -> int:
     wishes = mark.position, mark.facing, mark.frame, mark.pose, mark.hold or None
     return sum(wish is not None for wish in wishes)
 

@@ -19,13 +19,6 @@ class Reach(NamedTuple):
     frame: int
 
 
-class Before(NamedTuple):
-    """Place of a character before a mark, and the seconds that it has from there."""
-
-    place: Point
-    seconds: float
-
-
 def compute_reach(footage: Footage, seconds: float) -> Reach:
     """Return how far the data goes within some seconds of footage, in its metres."""
     frames = max(round(seconds * footage.fps), 1)
@@ -43,15 +36,14 @@ def estimate_reach(footage: Footage, seconds: float) -> float:
     return float(np.interp(seconds, times, far)) * max(share, 1.0)
 
 
-def find_before(shot: Shot, mark: Mark) -> Before:
-    """Return the place of the character before a mark, as far as the shot says."""
+def find_before(shot: Shot, mark: Mark) -> tuple[Point, float]:
+    """Return the place of a character before a mark, and the seconds that it has from there."""
     place, time = shot.position, 0.0
     for other in shot.marks:
         end = other.time + other.hold
-        if other.position is None or other is mark or other.time > mark.time or end < time:
-            continue
-        place, time = other.position, end
-    return Before(place, mark.time - time)
+        if other.position and other is not mark and other.time <= mark.time and end >= time:
+            place, time = other.position, end
+    return place, mark.time - time
 
 
 def leave_out_unreachable(shot: Shot, footage: Footage) -> tuple[Shot, frozenset[int]]:
@@ -64,8 +56,7 @@ def leave_out_unreachable(shot: Shot, footage: Footage) -> tuple[Shot, frozenset
     for i, mark in enumerate(marks):
         if mark.position is None or mark.time <= 0.0:
             continue
-        current = replace(shot, marks=tuple(marks))
-        place, seconds = find_before(current, marks[i])
+        place, seconds = find_before(replace(shot, marks=tuple(marks)), mark)
         reach = estimate_reach(footage, seconds) if seconds > 0.0 else 0.0
         away = np.subtract(mark.position, place)
         distance = float(np.linalg.norm(away))
@@ -75,20 +66,12 @@ def leave_out_unreachable(shot: Shot, footage: Footage) -> tuple[Shot, frozenset
         x, y = (place + away * (NUMBERS.almost_reach * reach / distance)).tolist()
         marks[i] = replace(mark, position=(x, y))
         following = next((m for m in marks[i + 1 :] if m.position is not None), None)
-        if following is not None and _is_better_free(
-            following, mark, (x, y), place, seconds, footage
-        ):
+        if following is None or following.position is None:
+            continue
+        rest, direct = (np.hypot(*np.subtract(following.position, p)) for p in ((x, y), place))
+        between = following.time - mark.time
+        left = between - mark.hold
+        can_go_on = left > 0.0 and rest <= estimate_reach(footage, left)
+        if not can_go_on and direct <= estimate_reach(footage, between + seconds):
             marks[i] = mark.free()
     return replace(shot, marks=tuple(marks)), frozenset(near)
-
-
-def _is_better_free(
-    following: Mark, mark: Mark, moved: Point, before: Point, seconds: float, footage: Footage
-) -> bool:
-    """Return whether the next mark can be reached only without approaching this one."""
-    assert following.position is not None
-    left = following.time - mark.time - mark.hold
-    rest, direct = (float(np.hypot(*np.subtract(following.position, p))) for p in (moved, before))
-    if left > 0.0 and rest <= estimate_reach(footage, left):
-        return False
-    return direct <= estimate_reach(footage, following.time - mark.time + seconds)
