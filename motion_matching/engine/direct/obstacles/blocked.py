@@ -21,12 +21,11 @@ def stop_before_obstacles(shot: Shot, obstruction: Obstruction) -> tuple[Shot, f
         if mark.position is None:
             continue
         goal = np.array(mark.position, float)
-        if mark.time > 0.0:
-            route = find_route(place, goal, obstruction)
-            if not route.complete:
-                goal = route.end
-                x, y = goal.tolist()
-                marks[i] = replace(mark, position=(x, y))
-                near.add(i)
+        route = find_route(place, goal, obstruction)
         place = goal
+        if mark.time > 0.0 and not route.complete:
+            place = route.end
+            x, y = place.tolist()
+            marks[i] = replace(mark, position=(x, y))
+            near.add(i)
     return replace(shot, marks=tuple(marks)), frozenset(near)

@@ -24,10 +24,9 @@ def price_nearness(
     Characters end in frames (S,), facing yaws (S,).
     """
     radius, legs = obstruction.radius, footage.contacts.shape[1]
-    away = obstruction.measure_ways(start, stop, radius + NUMBERS.search_beside)
-    cost = _price(away, radius) + COSTS.beside * np.maximum(
-        radius + NUMBERS.search_beside - away, 0.0
-    )
+    room = radius + NUMBERS.search_beside
+    away = obstruction.measure_ways(start, stop, room)
+    cost = _price(away, radius) + COSTS.beside * np.maximum(room - away, 0.0)
     hips = stop + planar.rotate(footage.places[frames, legs, :2], yaw)
     cost = cost + _price(obstruction.measure_distances(hips, radius), radius)
     for leg in range(legs):
