@@ -54,9 +54,11 @@ def revise(
     plan, closed = solved
     stride, ticks = get_stride(footage.fps), closed.plan_ticks
     last = len(closed.rate) - 1
-    begin = _find_step_from(ticks[min(revision.first, last)], stride) if revision.first > 0 else 0
+    begin = 0
+    if revision.first > 0:  # the first step of the search at or after it
+        begin = math.ceil(ticks[min(revision.first, last)] / stride) * stride
     wished = len(plan.frames) if revision.stop >= last else int(ticks[revision.stop])
-    end = min(_find_end(footage, plan, -(-wished // stride), stride) * stride, len(plan.frames))
+    end = min(_find_end(footage, plan, -(-wished // stride) * stride, stride), len(plan.frames))
     whole = end >= len(plan.frames)
     tick = int(np.searchsorted(ticks, begin)) if begin else 0  # of the take there
     at = round(asked[min(tick, len(asked) - 1)])
@@ -88,11 +90,6 @@ def revise(
     return Revised(_splice(plan, found, begin, end), begin, end)
 
 
-def _find_step_from(tick: float, stride: int) -> int:
-    """Return the first tick of a plan, at or after a given one, at which a search step begins."""
-    return math.ceil(tick / stride) * stride
-
-
 def _find_place(closed: Closed, plan_tick: int) -> np.ndarray:
     """Return the place (3,) of a take when it shows a tick of its plan."""
     columns = closed.places.T
@@ -117,14 +114,13 @@ def lay_pieces(way: np.ndarray, before: np.ndarray, pieces: Sequence[Revised]) -
     result = before[: len(way)].copy()
     for piece in pieces:
         first, last = piece.begin, min(piece.end, len(way) - 1)
-        start = max(first - 1, 0)
+        start, own = max(first - 1, 0), way[first : last + 1]
         at_start = _find_shift(way[start], result[start], 0.0)
         at_end = _find_shift(way[last], result[last], at_start[2])
         share = np.linspace(0.0, 1.0, last - first + 1)[:, None]
-        span, rounds = slice(first, last + 1), _shift(way[last], at_end)[2] - result[last, 2]
-        result[span] = (1.0 - share) * _shift(way[span], at_start) + share * _shift(
-            way[span], at_end
-        )
+        rounds = _shift(way[last], at_end)[2] - result[last, 2]
+        laid = (1.0 - share) * _shift(own, at_start) + share * _shift(own, at_end)
+        result[first : last + 1] = laid
         result[last + 1 :, 2] += rounds  # whole ones
     return result
 
@@ -143,24 +139,22 @@ def _shift(way: np.ndarray, shift: np.ndarray) -> np.ndarray:
 
 def _splice(plan: ShotPlan, found: ShotPlan, begin: int, end: int) -> ShotPlan:
     """Put the frames found from one tick to another into a plan."""
-    parts = plan.frames[:begin], found.frames[: end - begin], plan.frames[end:]
-    jumps = np.concatenate([plan.jumps[:begin], found.jumps[: end - begin], plan.jumps[end:]])
-    frames = np.concatenate(parts)
+    frames, jumps = (
+        np.concatenate([old[:begin], new[: end - begin], old[end:]])
+        for old, new in ((plan.frames, found.frames), (plan.jumps, found.jumps))
+    )
     for seam in (begin, end):  # a piece may begin with a jump
         if 0 < seam < len(frames):
             jumps[seam] = frames[seam] != frames[seam - 1] + 1
     return ShotPlan(frames, jumps, plan.cost + found.cost)
 
 
-def _find_end(footage: Footage, plan: ShotPlan, step: int, stride: int) -> int:
-    """Return the step from the given one on at which a piece can end: not just after a jump."""
+def _find_end(footage: Footage, plan: ShotPlan, tick: int, stride: int) -> int:
+    """Return the tick, some strides from a given one, at which a piece can end: without a jump."""
     calm = round(NUMBERS.calm_end * footage.fps)
-    while step * stride < len(plan.frames):
-        tick = step * stride
-        if not plan.jumps[max(tick - calm, 0) : tick + 1].any():
-            return step
-        step += 1
-    return step
+    while plan.jumps[max(tick - calm, 0) : tick + 1].any() and tick < len(plan.frames):
+        tick += stride
+    return tick
 
 
 def _find_state(
@@ -168,12 +162,11 @@ def _find_state(
 ) -> SearchStart:
     """Return the state of a plan at a tick at which it could jump."""
     jumps, fading = compute_fading(footage, plan)
-    before = np.flatnonzero(jumps < begin)
     x, y, yaw = place.tolist()
     frame = int(min(plan.frames[begin - 1] + 1, footage.frame_count - 1))
-    if not len(before):
+    last = int(np.searchsorted(jumps, begin)) - 1
+    if last < 0:
         return SearchStart(frame, (x, y, yaw), begin // stride)
-    last = before[-1]
     since = (begin - int(jumps[last])) // stride
     vx, vy, turn = fading[last].tolist()
     return SearchStart(frame, (x, y, yaw), since, (vx, vy, turn))
