@@ -27,18 +27,15 @@ def track_parts(
     if not has_parts(anchors):
         return list(anchors)
     poses = blend(footage, plan, np.arange(len(plan.frames), dtype=float), settings)
-    tracks = {
-        part: PartTrack(_find_offsets(poses, part, footage))
-        for part in {anchor.part for anchor in anchors if anchor.part}
-    }
+    parts = {anchor.part for anchor in anchors if anchor.part}
+    tracks = {part: PartTrack(_find_offsets(poses, part, footage)) for part in parts}
     return [anchor._replace(track=tracks.get(anchor.part)) for anchor in anchors]
 
 
 def _find_offsets(poses: np.ndarray, part: str, footage: Footage) -> np.ndarray:
     """Return where (T, 2) a part is from the character in poses (T, 7, B), in footage's size."""
-    database = footage.database
-    bone = find_bone(database, part)
-    places = database.skeleton.compute_bone_positions([bone], poses, root=0)
+    bone, skeleton = find_bone(footage.database, part), footage.database.skeleton
+    places = skeleton.compute_bone_positions([bone], poses, root=0)
     return np.asarray(places[:, 0, :2]) / footage.size
 
 

@@ -10,6 +10,7 @@ from ...blending.inertialization import Inertializer
 from ...blending.jump import Jump
 from ...blending.transition_cost import Transition, measure_prices
 from ...control.rollout import Take
+from ...maths.rotations import quat
 from ...maths.rotations.component_quat import mix_poses
 from ...performance.intent import Intent
 from ...performance.performance import Performance
@@ -23,28 +24,24 @@ from ..shot.shot import Shot
 _BETWEEN = 1e-3  # share of a frame below which it is shown unchanged
 
 
-class _Sampler:
-    """Poses, velocities and root velocities of a database between its frames."""
-
-    def __init__(self, footage: Footage) -> None:
-        database = footage.database
-        self._left, self._root = footage.left, np.asarray(database.root_motion)
-        self._poses, self._velocities = np.asarray(database.poses), np.asarray(database.velocities)
-
-    def sample_poses(self, frames: np.ndarray, shares: np.ndarray) -> np.ndarray:
-        """Return poses (K, 7, B) a share (K,) of the way from frames (K,) to those after them."""
-        poses = np.array(self._poses[frames])
-        between = (shares > _BETWEEN) & (self._left[frames] > 0)
-        if not between.any():
-            return poses
-        after = self._poses[frames[between] + 1]
+def _sample_poses(footage: Footage, frames: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """Return poses (K, 7, B) a share (K,) of the way from frames (K,) to those after them."""
+    source = np.asarray(footage.database.poses)
+    poses = np.array(source[frames])
+    between = (shares > _BETWEEN) & (footage.left[frames] > 0)
+    if between.any():
+        after = source[frames[between] + 1]
         poses[between] = mix_poses(poses[between], after, shares[between])
-        return poses
+    return poses
 
-    def sample_state(self, frame: int, share: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return pose (7, B), velocities (6, B) and root velocity (3,) at one moment."""
-        pose = self.sample_poses(np.array([frame]), np.array([share]))[0]
-        return pose, self._velocities[frame], self._root[frame]
+
+def _sample_state(
+    footage: Footage, frame: int, share: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return pose (7, B), velocities (6, B) and root velocity (3,) at one moment."""
+    [pose] = _sample_poses(footage, np.array([frame]), np.array([max(share, 0.0)]))
+    velocities, root = footage.database.velocities, footage.database.root_motion
+    return pose, np.asarray(velocities[frame]), np.asarray(root[frame])
 
 
 class _ShownTicks(NamedTuple):
@@ -71,19 +68,17 @@ def play(
     shown = _find_shown(footage, plan, closed.plan_ticks)
     poses, transitions = _blend(footage, plan, closed.plan_ticks, shown, settings)
     places = closed.places * [footage.size, footage.size, 1.0]
-    poses[:, :, 0] = _place_roots(places)
+    poses[:, :2, 0], poses[:, 3:, 0] = places[:, :2], quat.from_yaw(places[:, 2])
     poses[:, 2, 0] = compute_heights(
         shot.floor, places[:, :2], settings.hips_halflife * database.fps
     )
     prices = np.full(len(poses), np.nan, np.float32)
-    prices[list(transitions)] = measure_prices(
-        list(transitions.values()), database.skeleton.parents
-    )
+    at, made = list(transitions), list(transitions.values())
+    prices[at] = measure_prices(made, database.skeleton.parents)
     jumped = np.zeros(len(poses), bool)
-    jumped[list(transitions)] = True
+    jumped[at] = True
     velocity = np.gradient(desired[:, :2], axis=0) * database.fps
     lead = np.column_stack([closed.lead * footage.size / footage.pace, closed.turn / footage.pace])
-    performance = _make_performance(shot, velocity, desired[:, 2], database.fps, settings)
     return Take(
         name=shot.name,
         skeleton=database.skeleton,
@@ -105,7 +100,7 @@ def play(
         blocked=np.zeros(len(poses), bool),
         contacts=np.asarray(database.contacts)[shown.frames],
         decisions=(),
-        performance=performance,
+        performance=_make_performance(shot, velocity, desired[:, 2], settings, database.fps),
         settings=settings.to_dict(),
     )
 
@@ -135,15 +130,13 @@ def _blend(
     settings: PerformerSettings,
 ) -> tuple[np.ndarray, dict[int, Transition]]:
     """Return poses (T, 7, B) with fading jumps, and the transitions by tick."""
-    database, sampler = footage.database, _Sampler(footage)
+    database, begin = footage.database, 0
     limits, dt = np.array(database.limits), 1.0 / database.fps
     inertializer = Inertializer.from_settings(limits, settings, dt)
-    poses = sampler.sample_poses(plan.frames[shown.low], shown.share)
+    poses = _sample_poses(footage, plan.frames[shown.low], shown.share)
     transitions: dict[int, Transition] = {}
-    passed = np.searchsorted(shown.low, np.flatnonzero(plan.jumps))  # the tick that shows each jump
-    jumps = zip(np.flatnonzero(plan.jumps).tolist(), passed.tolist(), strict=True)
-    begin = 0
-    for at, tick in jumps:
+    for at in np.flatnonzero(plan.jumps).tolist():
+        tick = int(np.searchsorted(shown.low, at))  # that shows the jump
         if tick >= len(poses):
             break
         if tick > begin:
@@ -155,8 +148,8 @@ def _blend(
         target = float(plan.frames[at] - (at - moment))
         first = max(int(np.floor(target + 1e-6)), int(footage.before[plan.frames[at]]))
         jump = Jump(
-            *sampler.sample_state(int(plan.frames[source]), max(moment - source, 0.0)),
-            *sampler.sample_state(first, max(target - first, 0.0)),
+            *_sample_state(footage, int(plan.frames[source]), moment - source),
+            *_sample_state(footage, first, target - first),
         )
         inertializer.transition(jump)
         transitions[tick] = Transition(jump.target_pose, jump.target_velocity, inertializer.fading)
@@ -164,28 +157,15 @@ def _blend(
     return poses, transitions
 
 
-def _place_roots(places: np.ndarray) -> np.ndarray:
-    """Return bone 0 (T, 7) at places (T, 3) on the ground."""
-    half, none = 0.5 * places[:, 2], np.zeros(len(places))
-    x, y, _ = places.T
-    return np.column_stack([x, y, none, np.cos(half), none, none, np.sin(half)])
-
-
 def _make_performance(
-    shot: Shot,
-    velocity: np.ndarray,
-    yaw: np.ndarray,
-    fps: float,
-    settings: PerformerSettings,
+    shot: Shot, velocity: np.ndarray, yaw: np.ndarray, settings: PerformerSettings, fps: float
 ) -> Performance:
     """Return a performance with the same requests, for steered controllers."""
-    gaits = np.zeros(len(yaw))
+    gaits, tags = np.zeros(len(yaw)), np.full(len(yaw), frozenset[str](), object)
     for time, gait in shot.list_gaits():
         gaits[round(time * fps) :] = float(gait == "run")
-    tags = [frozenset[str]()] * len(yaw)
     for time, wanted in shot.list_tags():
-        first = round(time * fps)
-        tags[first:] = [wanted] * (len(yaw) - first)
+        tags[round(time * fps) :] = wanted
     rows = zip(velocity.round(3).tolist(), yaw.round(3).tolist(), gaits.tolist(), tags, strict=True)
     intents = tuple(
         Intent(velocity=(vx, vy), facing=facing, gait=gait, tags=wanted)
