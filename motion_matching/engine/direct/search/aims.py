@@ -51,12 +51,10 @@ class Aims:
             tick // stride: of_frames[self._play_on(frames, tick % stride)]
             for tick, of_frames in costs.items()
         }
-        self._parts = [
-            PartAim(
-                aim.tick // stride, aim.place, self._look(frames, aim.tick % stride, aim.offsets)
-            )
-            for aim in parts
-        ]
+        self._parts = []
+        for tick, place, offsets in parts:
+            ahead = self._look(frames, tick % stride, offsets)
+            self._parts.append(PartAim(tick // stride, place, ahead))
         self.near = list(self._find_near(footage.candidates))
 
     def _play_on(self, frames: np.ndarray, ticks: int) -> np.ndarray:
@@ -92,17 +90,16 @@ class Aims:
     def look_ahead(self, step: int, frames: np.ndarray, places: Places) -> tuple[Costs, Costs]:
         """Return the cost (S,) of poses and parts that playing on would miss."""
         for_poses: Costs = 0.0
+        for_parts: Costs = 0.0
         for at, costs in self._costs.items():
             ticks = (at - step) * self._stride
             if 0 < ticks < self._ahead:
                 later = costs[self._play_on(frames, ticks)]
                 for_poses = for_poses + later * (1.0 - ticks / self._ahead)
-        for_parts: Costs = 0.0
         for aim in self._parts:
             ticks = (aim.tick - step) * self._stride
             if 0 < ticks < self._ahead:
                 price = aim.measure(self._look(frames, ticks, aim.offsets), places)
-                for_parts = for_parts + np.minimum(price, COSTS.most_part_hope) * (
-                    1.0 - ticks / self._ahead
-                )
+                hope = np.minimum(price, COSTS.most_part_hope)
+                for_parts = for_parts + hope * (1.0 - ticks / self._ahead)
         return for_poses, for_parts
