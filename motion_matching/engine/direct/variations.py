@@ -51,7 +51,8 @@ def find_variations(
         raise SettingsError(
             f"{count} variations are asked for; give a whole number from 1 to {MOST_VARIATIONS}."
         )
-    database, found = director.footage.database, list[Directed]()
+    database = director.footage.database
+    found: list[Directed] = []
     for tried, seed in enumerate(range(shot.seed, shot.seed + NUMBERS.seeds_tried * count)):
         if len(found) == count:
             break

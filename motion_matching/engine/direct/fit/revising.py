@@ -114,7 +114,8 @@ def lay_pieces(way: np.ndarray, before: np.ndarray, pieces: Sequence[Revised]) -
     result = before[: len(way)].copy()
     for piece in pieces:
         first, last = piece.begin, min(piece.end, len(way) - 1)
-        start, own = max(first - 1, 0), way[first : last + 1]
+        start = max(first - 1, 0)
+        own = way[first : last + 1]
         at_start = _find_shift(way[start], result[start], 0.0)
         at_end = _find_shift(way[last], result[last], at_start[2])
         share = np.linspace(0.0, 1.0, last - first + 1)[:, None]

@@ -111,7 +111,8 @@ def _reach(
     metres = _measure_away(take, mark, limb, np.clip(ticks, *stay) if mark.leads else ticks)
     if np.abs(metres).max(initial=0.0) <= NUMBERS.limb_worth:
         return take
-    linear, bend = span.compute_shares(ticks), None
+    linear = span.compute_shares(ticks)
+    bend = None
     is_arm = mark.leads and leg is None
     is_over = is_arm and _is_over(mark, take, stay[0], obstruction)
     goal = _find_joint(take, limb.end, ticks) + _ease(linear, is_over) * metres

@@ -42,7 +42,8 @@ def stand_beside(shot: Shot, obstruction: Obstruction, footage: Footage) -> Shot
     """Return a shot of the footage's size with marks to stand at for hands near obstacles."""
     arms = _find_arms(shot, footage)
     led, result = find_leaders(shot), list(shot.marks)
-    place, handled = np.array(shot.position, float), set[int]()
+    place = np.array(shot.position, float)
+    handled: set[int] = set()
     for i, mark in enumerate(shot.marks):
         if mark.position is None or i in handled:
             continue

@@ -130,11 +130,12 @@ def _blend(
     settings: PerformerSettings,
 ) -> tuple[np.ndarray, dict[int, Transition]]:
     """Return poses (T, 7, B) with fading jumps, and the transitions by tick."""
-    database, begin = footage.database, 0
+    database = footage.database
     limits, dt = np.array(database.limits), 1.0 / database.fps
     inertializer = Inertializer.from_settings(limits, settings, dt)
     poses = _sample_poses(footage, plan.frames[shown.low], shown.share)
     transitions: dict[int, Transition] = {}
+    begin = 0
     for at in np.flatnonzero(plan.jumps).tolist():
         tick = int(np.searchsorted(shown.low, at))  # that shows the jump
         if tick >= len(poses):

@@ -182,7 +182,8 @@ def _read_mark(data: Any, where: str, seconds: float) -> Mark:
         value = data.get(key)
         return None if value is None else expect(value, f"'{key}' of {where}", *limits)
 
-    tags, tag_name = read("tags", expect_list), f"a tag of 'tags' of {where}"
+    tags = read("tags", expect_list)
+    tag_name = f"a tag of 'tags' of {where}"
     part = read("part", expect_name) or CHARACTER
     position, height = _read_position(data.get("position"), where, part)
     time = _expect_time(data.get("time"), f"'time' of {where}", seconds)
