@@ -62,10 +62,7 @@ def report_shot(
 def _list_jumps(
     take: Take, plan: ShotPlan, closed: Closed, footage: Footage, table: JumpTable
 ) -> list[dict[str, Any]]:
-    """Return each jump: its second, from and to which frame, and its price in metre-seconds.
-
-    Add the runner-up by the director's prices: where it leads, and how much `dearer` it is.
-    """
+    """Return each jump: second, frames, price in metre-seconds, and the cheapest other one."""
     result, database = [], footage.database
     at = np.flatnonzero(plan.jumps)
     ticks = np.searchsorted(np.floor(closed.plan_ticks + 1e-6), at)

@@ -101,11 +101,7 @@ def close_on_anchors(
 def _find_worst(
     anchors: Sequence[Anchor], closed: Closed, misses: np.ndarray, bounds: Bounds
 ) -> dict[int, GivenUp]:
-    """Return what to give up, by the index of its anchor.
-
-    Where corrections between neighbours are too large, the anchor farthest from the plan, by its
-    misses (2, A), is given up.
-    """
+    """Return what to give up, by anchor: the farthest (2, A) where corrections are too large."""
     ends = [*(anchor.tick for anchor in anchors), len(closed.rate)]
     flags = np.array([bounds.exceeds(closed, a, b) for a, b in itertools.pairwise(ends)])
     worst: tuple[set[int], set[int]] = (set(), set())  # in place, and in heading

@@ -152,7 +152,7 @@ def _splice(plan: ShotPlan, found: ShotPlan, begin: int, end: int) -> ShotPlan:
 
 def _find_end(footage: Footage, plan: ShotPlan, tick: int, stride: int) -> int:
     """Return the tick, some strides from a given one, at which a piece can end: without a jump."""
-    calm = round(NUMBERS.calm_end * footage.fps)
+    calm = round(NUMBERS.jumps_apart * footage.fps)
     while plan.jumps[max(tick - calm, 0) : tick + 1].any() and tick < len(plan.frames):
         tick += stride
     return tick

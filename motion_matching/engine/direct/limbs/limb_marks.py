@@ -126,10 +126,7 @@ def _reach(
 
 
 def _swing_elbow(take: Take, mark: Mark, span: _Span, goal: np.ndarray, bend: Bend) -> Bend:
-    """Return the bend of an arm, its elbow lifted or tucked in as far as the palm needs.
-
-    Goals (K, 3) are by the span's ticks, over which the elbow gets there and back.
-    """
+    """Return the bend of an arm with goals (K, 3), its elbow swung as far as the palm needs."""
     limb, skeleton = find_limbs(take.skeleton)[mark.part], take.skeleton
     ticks = span.list_ticks(take.frame_count)
     shares = smoothstep(span.compute_shares(ticks))
@@ -188,11 +185,7 @@ def _find_stay(
 def _find_span(
     take: Take, mark: Mark, stay: tuple[int, int], limb: LimbChain, database: Database
 ) -> _Span:
-    """Return when a limb is moved for a mark: a foot that stands as long as it stands.
-
-    So it slides neither then nor in the stances before and after. A foot with a higher mark is
-    lifted.
-    """
+    """Return when a limb is moved for a mark: a foot as long as it stands, lest it slides."""
     (first, last), ease = stay, round(NUMBERS.ease * take.fps)
     leg = _find_leg(limb, database)
     if leg is None or not mark.leads:
@@ -222,10 +215,7 @@ def _is_over(mark: Mark, take: Take, tick: int, obstruction: Obstruction | None)
 
 
 def _ease(linear: np.ndarray, is_over: bool) -> np.ndarray:
-    """Return shares (K, 3) of the way to a mark by shares (K,) of its time.
-
-    Above a surface, a hand rises first and comes down last.
-    """
+    """Return shares (K, 3) of a way by shares (K,) of its time; over a surface hands rise first."""
     rising = level = linear
     if is_over:
         share = NUMBERS.hand_rise_share

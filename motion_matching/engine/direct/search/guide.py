@@ -92,7 +92,7 @@ class Guide:
 
     def widen(self, tick: int, width: float) -> Guide:
         """Return the guide with deviations of a width in metres allowed around a tick."""
-        t = (np.arange(self.tick_count) - tick) / (NUMBERS.wide_time * self.fps)
+        t = (np.arange(self.tick_count) - tick) / (NUMBERS.tight_time * self.fps)
         return replace(self, far=np.hypot(self.far, width * np.exp(-0.5 * t**2)))
 
     def cut(self, first: int, stop: int) -> Guide:

@@ -27,7 +27,7 @@ def build_shot(performance: Performance, settings: PerformerSettings, skipped: i
     way = rollout.simulate(performance, settings, fps)
     way = np.vstack([[*performance.position, performance.facing], way])[skipped:]
     x, y, yaw = way[0].tolist()
-    every = max(round(fps / NUMBERS.way_rate), 1)
+    every = max(round(NUMBERS.step * fps), 1)
     last = len(way) - 1
     ticks = np.unique([*range(0, last, every), last])
     positions = tuple((x, y) for x, y in way[ticks, :2].tolist())
