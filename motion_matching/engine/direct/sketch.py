@@ -122,10 +122,7 @@ def _find_part(mark: Mark, place: np.ndarray, shown: int, footage: Footage) -> n
 def _find_footfalls(
     places: np.ndarray, below: np.ndarray, shown: np.ndarray, footage: Footage, floor: Ground
 ) -> np.ndarray:
-    """Return where (F, 6) toes are in contact on a way: x, y, yaw, leg, height and slope.
-
-    The way leads over places (T, 3), and a floor `below` it (T, 3).
-    """
+    """Return x, y, yaw, leg, height and slope (F, 6) of contacts on a way (T, 3) over a floor."""
     result, bodies = [], []
     for leg in range(footage.contacts.shape[1]):
         toes = planar.rotate(footage.places[shown, leg, :2] * footage.size, places[:, 2])

@@ -249,10 +249,7 @@ class Beam:
         return cost
 
     def _list_options(self, i: int, states: _BeamStates) -> _Options:
-        """List the options of all states at a step: play on, jump, or lead to a wanted frame.
-
-        At a required jump, it is the only option if any state can make it.
-        """
+        """List what states can, or must, do at a step: play on, jump, or lead to wanted frames."""
         can_go_on = self._can_play[states.frame]
         leaving, target = self._kept.get(i, (-1, 0))
         kept = np.flatnonzero((states.frame == leaving) & self._can_play[target])
@@ -350,10 +347,7 @@ class Beam:
     def _measure_deviation(
         self, tick: int, x: np.ndarray, y: np.ndarray, yaw: np.ndarray
     ) -> np.ndarray:
-        """Return the cost (S,) of places per second at a tick.
-
-        Between marks a character may well turn another way than the guide assumes.
-        """
+        """Return the cost (S,) of places per second at a tick; between marks, turns cost little."""
         guide, firm = self._guide, float(self._guide.firm[tick])
         gx, gy, gyaw = guide.way[tick].tolist()
         place = ((x - gx) ** 2 + (y - gy) ** 2) / guide.far[tick] ** 2

@@ -78,10 +78,7 @@ def _list_leading_parts(shot: Shot) -> list[Mark]:
 
 
 def _rate_poses(shot: Shot, guide: Guide, footage: Footage) -> dict[int, np.ndarray]:
-    """Return costs of frames (N,) by tick for the distance of their joints from requested poses.
-
-    Add the distance of limbs from their requested height.
-    """
+    """Return costs of frames (N,) by tick: of joints away from poses, and of limbs from heights."""
     result: dict[int, np.ndarray] = {}
     for mark in shot.marks:
         if mark.pose is not None:
@@ -95,10 +92,7 @@ def _rate_poses(shot: Shot, guide: Guide, footage: Footage) -> dict[int, np.ndar
 
 
 def _measure_pose(mark: Mark, footage: Footage) -> np.ndarray:
-    """Return the distances (N,) of frames from a mark's pose, measured once for all passes.
-
-    Raises SettingsError as `find_pose`.
-    """
+    """Return the distances (N,) of frames from a mark's pose, once. Raises as `find_pose`."""
     known, pose = footage.pose_costs, find_pose(footage.database, mark)
     assert pose is not None
     assert mark.pose is not None

@@ -270,10 +270,7 @@ def _add_end(knots: list[_Knot], shot: Shot, speeds: list[tuple[float, float]]) 
 
 
 def _lead_round(knots: list[_Knot], obstruction: Obstruction) -> list[_Knot]:
-    """Add knots that lead the way round obstacles.
-
-    Without a way round, it stops before them.
-    """
+    """Add knots that lead the way round obstacles; without a way, it stops before them."""
     result = [knots[0]]
     for b in knots[1:]:
         a = result[-1]
@@ -292,10 +289,7 @@ def _lead_round(knots: list[_Knot], obstruction: Obstruction) -> list[_Knot]:
 
 
 def _choose_velocities(knots: list[_Knot]) -> list[_Knot]:
-    """Fill in free velocities of knots from the ways before and after them.
-
-    Assumed knots do not bend the way through requested ones.
-    """
+    """Fill in free velocities of knots; assumed ones do not bend the way through requested ones."""
     result = []
     for i, knot in enumerate(knots):
         if np.isnan(knot.velocity[0]):
