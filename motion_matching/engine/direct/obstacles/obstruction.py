@@ -40,12 +40,16 @@ class Obstruction:
 
     def divide(self, size: float) -> Obstruction:
         """Return the same for a plan in which lengths are divided by a size; it has no floor."""
-        boxes = []
-        for box in self.boxes:
-            (x, y), (width, depth), height = box.center, box.size, box.height / size
-            boxes.append(Box((x / size, y / size), (width / size, depth / size), box.yaw, height))
+        boxes = tuple(
+            box._replace(
+                center=(box.center[0] / size, box.center[1] / size),
+                size=(box.size[0] / size, box.size[1] / size),
+                height=box.height / size,
+            )
+            for box in self.boxes
+        )
         starts, stops, tops = (each / size for each in (self.starts, self.stops, self.tops))
-        return Obstruction(starts, stops, tops, tuple(boxes), self.radius / size)
+        return Obstruction(starts, stops, tops, boxes, self.radius / size)
 
     def measure_distances(self, points: np.ndarray, reach: float = np.inf) -> np.ndarray:
         """Return how far points (P, 2) are from the nearest side, 0 inside of a box.
