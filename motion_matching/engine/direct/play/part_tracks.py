@@ -34,8 +34,9 @@ def track_parts(
 
 def _find_offsets(poses: np.ndarray, part: str, footage: Footage) -> np.ndarray:
     """Return where (T, 2) a part is from the character in poses (T, 7, B), in footage's size."""
-    bone = find_bone(footage.database, part)
-    places = footage.database.skeleton.compute_bone_positions([bone], poses, root=0)
+    database = footage.database
+    bone = find_bone(database, part)
+    places = database.skeleton.compute_bone_positions([bone], poses, root=0)
     return np.asarray(places[:, 0, :2]) / footage.size
 
 

@@ -79,6 +79,7 @@ def play(
     jumped[at] = True
     velocity = np.gradient(desired[:, :2], axis=0) * database.fps
     lead = np.column_stack([closed.lead * footage.size / footage.pace, closed.turn / footage.pace])
+    performance = _make_performance(shot, velocity, desired[:, 2], database.fps, settings)
     return Take(
         name=shot.name,
         skeleton=database.skeleton,
@@ -100,7 +101,7 @@ def play(
         blocked=np.zeros(len(poses), bool),
         contacts=np.asarray(database.contacts)[shown.frames],
         decisions=(),
-        performance=_make_performance(shot, velocity, desired[:, 2], settings, database.fps),
+        performance=performance,
         settings=settings.to_dict(),
     )
 
@@ -159,7 +160,11 @@ def _blend(
 
 
 def _make_performance(
-    shot: Shot, velocity: np.ndarray, yaw: np.ndarray, settings: PerformerSettings, fps: float
+    shot: Shot,
+    velocity: np.ndarray,
+    yaw: np.ndarray,
+    fps: float,
+    settings: PerformerSettings,
 ) -> Performance:
     """Return a performance with the same requests, for steered controllers."""
     gaits, tags = np.zeros(len(yaw)), np.full(len(yaw), frozenset[str](), object)
