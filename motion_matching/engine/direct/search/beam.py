@@ -20,9 +20,8 @@ from ..footage.footage import Footage
 from ..footage.jump_table import JumpTable, count_earlier, price_jumps
 from ..numbers import NUMBERS
 from ..objective import COSTS
-from ..obstacles.nearness import price_nearness
 from ..obstacles.obstruction import Obstruction
-from .aims import Aims, Costs, PartAim
+from .aims import Aims, Costs, PartAim, price_nearness
 from .guide import Guide
 
 _ALWAYS = 2**31  # ticks
