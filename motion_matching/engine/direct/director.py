@@ -30,17 +30,16 @@ from .limbs.mark_poses import lay_poses, list_poses, plant_feet
 from .limbs.standing_places import stand_beside
 from .numbers import NUMBERS
 from .objective import COSTS
-from .obstacles.blocked import stop_before_obstacles
 from .obstacles.obstruction import Obstruction
+from .obstacles.routing import stop_before_obstacles
 from .outcomes import report_shot
 from .play.part_tracks import follow_take, has_parts, track_parts
 from .play.playing import play
 from .play.seams import put_piece
 from .search.beam import Beam, SearchStart, ShotPlan, Wanted
-from .search.conflicts import find_conflict, free_mark
 from .search.frame_costs import collect_wishes
 from .search.guide import Guide, make_guide
-from .search.reach import leave_out_unreachable
+from .search.reach import find_conflict, free_mark, leave_out_unreachable
 from .shot.shot import Piece, Shot
 from .shot_checks import check_shot
 from .sketch import Sketch, find_changed_span

@@ -1,12 +1,14 @@
-"""Find the shortest way round obstacles, from corner to corner."""
+"""Find the shortest way round obstacles, from corner to corner, or how near it gets to a mark."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from ..numbers import NUMBERS
+from ..shot.shot import Shot
 from .obstruction import Obstruction
 
 _ROUNDING = 1e-6
@@ -96,3 +98,23 @@ def _is_free(start: np.ndarray, stops: np.ndarray, obstruction: Obstruction) -> 
     needed = np.minimum(np.minimum(at_start, at_stops), obstruction.radius + NUMBERS.least_room)
     away = obstruction.measure_ways(np.broadcast_to(start, stops.shape), stops)
     return np.asarray(away >= np.maximum(needed - _ROUNDING, _ROUNDING))
+
+
+def stop_before_obstacles(shot: Shot, obstruction: Obstruction) -> tuple[Shot, frozenset[int]]:
+    """Return a shot with marks that can be walked to, and the marks that are only approached.
+
+    All its marks are for the character itself. Each way starts at the place reached before.
+    """
+    marks, near, place = list(shot.marks), set(), np.array(shot.position, float)
+    for i, mark in enumerate(marks):
+        if mark.position is None:
+            continue
+        goal = np.array(mark.position, float)
+        route = find_route(place, goal, obstruction)
+        place = goal
+        if mark.time > 0.0 and not route.complete:
+            place = route.end
+            x, y = place.tolist()
+            marks[i] = replace(mark, position=(x, y))
+            near.add(i)
+    return replace(shot, marks=tuple(marks)), frozenset(near)
