@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ...blending.inertialization import Inertializer
@@ -44,14 +42,6 @@ def _sample_state(
     return pose, np.asarray(velocities[frame]), np.asarray(root[frame])
 
 
-class _ShownTicks(NamedTuple):
-    """By tick (T,): the tick of the plan before it, the share to the next, and the frame."""
-
-    low: np.ndarray
-    share: np.ndarray
-    frames: np.ndarray
-
-
 def play(
     footage: Footage,
     shot: Shot,
@@ -65,8 +55,8 @@ def play(
     `desired` (T, 3) is the guide's place and heading in the database's size.
     """
     database = footage.database
-    shown = _find_shown(footage, plan, closed.plan_ticks)
-    poses, transitions = _blend(footage, plan, closed.plan_ticks, shown, settings)
+    frames = _find_frames(footage, plan, closed.plan_ticks)
+    poses, transitions = blend(footage, plan, closed.plan_ticks, settings)
     places = closed.places * [footage.size, footage.size, 1.0]
     poses[:, :2, 0], poses[:, 3:, 0] = places[:, :2], quat.from_yaw(places[:, 2])
     poses[:, 2, 0] = compute_heights(
@@ -87,7 +77,7 @@ def play(
         poses=poses,
         unlocked_poses=poses.copy(),
         locked=np.zeros((len(poses), len(database.roles.legs)), bool),
-        frames=shown.frames.astype(np.int32),
+        frames=frames.astype(np.int32),
         shares=np.zeros(len(poses), np.float32),
         rates=np.ones(len(poses), np.float32),
         jumped=jumped,
@@ -99,46 +89,44 @@ def play(
         desired_velocity=velocity,
         desired_yaw=desired[:, 2],
         blocked=np.zeros(len(poses), bool),
-        contacts=np.asarray(database.contacts)[shown.frames],
+        contacts=np.asarray(database.contacts)[frames],
         decisions=(),
         performance=performance,
         settings=settings.to_dict(),
     )
 
 
-def blend(
-    footage: Footage, plan: ShotPlan, plan_ticks: np.ndarray, settings: PerformerSettings
-) -> np.ndarray:
-    """Return the poses (T, 7, B) of ticks (T,) of a plan, with fading jumps, wherever they are."""
-    shown = _find_shown(footage, plan, plan_ticks)
-    return _blend(footage, plan, plan_ticks, shown, settings)[0]
-
-
-def _find_shown(footage: Footage, plan: ShotPlan, plan_ticks: np.ndarray) -> _ShownTicks:
+def _split_ticks(plan: ShotPlan, plan_ticks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the whole ticks (T,) of a plan before others, and the shares (T,) to the next."""
     low = np.minimum(np.floor(plan_ticks + 1e-6).astype(int), len(plan.frames) - 1)
-    share = np.maximum(plan_ticks - low, 0.0)
+    return low, np.maximum(plan_ticks - low, 0.0)
+
+
+def _find_frames(footage: Footage, plan: ShotPlan, plan_ticks: np.ndarray) -> np.ndarray:
+    """Return the frames (T,) nearest to ticks (T,) of a plan."""
+    low, share = _split_ticks(plan, plan_ticks)
     frames = plan.frames[low]
     after = (share > 0.5) & (footage.left[frames] > 0)
     after &= ~plan.jumps[np.minimum(low + 1, len(plan.jumps) - 1)]
-    return _ShownTicks(low, share, frames + after)
+    return np.asarray(frames + after)
 
 
-def _blend(
-    footage: Footage,
-    plan: ShotPlan,
-    plan_ticks: np.ndarray,
-    shown: _ShownTicks,
-    settings: PerformerSettings,
+def blend(
+    footage: Footage, plan: ShotPlan, plan_ticks: np.ndarray, settings: PerformerSettings
 ) -> tuple[np.ndarray, dict[int, Transition]]:
-    """Return poses (T, 7, B) with fading jumps, and the transitions by tick."""
+    """Return the poses (T, 7, B) of ticks (T,) of a plan, wherever they are, with fading jumps.
+
+    Also return the transitions, by tick.
+    """
+    low, share = _split_ticks(plan, plan_ticks)
     database = footage.database
     limits, dt = np.array(database.limits), 1.0 / database.fps
     inertializer = Inertializer.from_settings(limits, settings, dt)
-    poses = _sample_poses(footage, plan.frames[shown.low], shown.share)
+    poses = _sample_poses(footage, plan.frames[low], share)
     transitions: dict[int, Transition] = {}
     begin = 0
     for at in np.flatnonzero(plan.jumps).tolist():
-        tick = int(np.searchsorted(shown.low, at))  # that shows the jump
+        tick = int(np.searchsorted(low, at))  # that shows the jump
         if tick >= len(poses):
             break
         if tick > begin:
@@ -146,7 +134,7 @@ def _blend(
             begin = tick
         # at the tick before: the shown frame, and the one that would have led here
         moment = float(plan_ticks[tick - 1])
-        source = int(shown.low[tick - 1])
+        source = int(low[tick - 1])
         target = float(plan.frames[at] - (at - moment))
         first = max(int(np.floor(target + 1e-6)), int(footage.before[plan.frames[at]]))
         jump = Jump(
