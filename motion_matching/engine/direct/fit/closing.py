@@ -20,7 +20,7 @@ from ..footage.footage import Footage
 from ..numbers import NUMBERS
 from ..objective import COSTS
 from ..search.beam import ShotPlan
-from ..search.guide import Guide
+from ..search.guide import Guide, interpolate_rows
 
 _DAMPING = 1e-10
 _STIFF = np.array(COSTS.stiff)
@@ -185,10 +185,7 @@ class _Closing:
         from the character, in m/s and rad/s, and the rate of time less the requested one.
         """
         tick = unknowns[:, 3]
-        low = np.minimum(tick.astype(int), len(self.way) - 2)
-        mix = (tick - low)[:, None]
-        base = self.way[low] * (1.0 - mix) + self.way[low + 1] * mix
-        rate = self.rates[low] * (1.0 - mix) + self.rates[low + 1] * mix
+        base, rate = (interpolate_rows(rows, tick) for rows in (self.way, self.rates))
         yaw, plan_yaw = unknowns[:-1, 2], base[:-1, 2]
         step = planar.rotate(unknowns[1:, :2] - unknowns[:-1, :2], -yaw)
         data = planar.rotate(base[1:, :2] - base[:-1, :2], -plan_yaw)
