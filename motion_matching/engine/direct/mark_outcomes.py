@@ -171,7 +171,7 @@ class MarkMeasures:
         """Say by how much an obstacle keeps the character from a mark, if one does."""
         if self.obstruction is None or mark.position is None:
             return ""
-        goal, name = np.array(mark.position), name_part(mark)
+        goal, name = np.array(mark.position, float), name_part(mark)
         start = self.take.character[self._find_before(mark), :2]
         if not mark.is_limb and not find_route(start, goal, self.obstruction).complete:
             gap = 2.0 * self.obstruction.radius
@@ -182,7 +182,10 @@ class MarkMeasures:
         over = float(self.obstruction.measure_distances(goal[None])[0])
         if not mark.is_limb or over > NUMBERS.leant_over * self.footage.size or self._is_far(mark):
             return ""
-        if mark.height is not None and (deep := self._measure_inside(mark)) > mark.tolerance:
+        stands = self.take.poses[self._find_tick(mark.time), 2, :1].astype(np.float64)
+        surface = float(self.obstruction.find_surfaces(goal[None], stands, 0.0)[0])
+        deep = -np.inf if mark.height is None else surface - mark.height
+        if deep > mark.tolerance:
             return (
                 f"the mark is {deep:.2f} m inside an obstacle, which the {name} does not enter; "
                 "move the mark to its surface"
@@ -191,14 +194,6 @@ class MarkMeasures:
             f"an obstacle is in the way: the {name} is {away:.2f} m short; move the mark nearer to "
             "where one can stand beside it"
         )
-
-    def _measure_inside(self, mark: Mark) -> float:
-        """Return how deep in metres a mark with a height is inside an obstacle."""
-        assert self.obstruction is not None
-        assert mark.position is not None
-        stands = self.take.poses[self._find_tick(mark.time), 2, :1].astype(np.float64)
-        place = np.array([mark.position], float)
-        return float(self.obstruction.find_surfaces(place, stands, 0.0)[0]) - (mark.height or 0.0)
 
     def _is_far(self, mark: Mark) -> bool:
         """Return whether no motion reaches a mark in the available time."""
