@@ -250,7 +250,7 @@ class Director:
     ) -> Revised:
         """Return a plan whose ticks of a revision are searched again."""
         asked, data = task.guide.plan_ticks, (self.footage, self.table)
-        return revise(*data, task.plan_guide, task.wanted, solved, revision, asked, progress)
+        return revise(data, task.plan_guide, task.wanted, solved, revision, asked, progress)
 
     def _close_piece(
         self, task: _Task, revised: Revised, closed: Closed
@@ -471,7 +471,7 @@ class Director:
         wanted = replace(task.wanted, most_turned=attempt.most_turned)
         revisions = [Revision(*span, attempt.wider * states) for span in spans]
         known = solved.plan, solved.closed
-        return [revise(*data, guide, wanted, known, each, asked) for each in revisions]
+        return [revise(data, guide, wanted, known, each, asked) for each in revisions]
 
 
 def _count(ticks: Sequence[int], span: tuple[int, int]) -> int:

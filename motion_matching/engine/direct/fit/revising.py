@@ -36,8 +36,7 @@ class Revised(NamedTuple):
 
 
 def revise(
-    footage: Footage,
-    table: JumpTable,
+    data: tuple[Footage, JumpTable],
     guide: Guide,
     wanted: Wanted,
     solved: tuple[ShotPlan, Closed],
@@ -51,34 +50,32 @@ def revise(
     the rest is on its way to a jump, the end is moved a little more. The guide is by ticks of the
     plan: those `asked` for (T,), by ticks of the take. `progress` may raise to cancel.
     """
+    footage, table = data
     plan, closed = solved
     stride, ticks = get_stride(footage.fps), closed.plan_ticks
     last = len(closed.rate) - 1
-    begin = 0
-    if revision.first > 0:  # the first step of the search at or after it
-        begin = math.ceil(ticks[min(revision.first, last)] / stride) * stride
+    first = ticks[min(revision.first, last)] if revision.first > 0 else 0.0
+    begin = math.ceil(first / stride) * stride
     wished = len(plan.frames) if revision.stop >= last else int(ticks[revision.stop])
     end = min(_find_end(footage, plan, -(-wished // stride) * stride, stride), len(plan.frames))
-    whole = end >= len(plan.frames)
     tick = int(np.searchsorted(ticks, begin)) if begin else 0  # of the take there
     at = round(asked[min(tick, len(asked) - 1)])
     own = guide.extend(len(plan.frames) + stride).cut(at, at + end - begin + round(footage.fps))
     # requested frames and jumps are at their own ticks of the plan, because marks are closed
     frames = {tick - begin: frame for tick, frame in wanted.frames.items() if tick > begin}
-    if not whole:
+    if end < len(plan.frames):
         away = _find_place(closed, end) - own.way[end - begin]
         away[2] = planar.wrap(away[2])
         own = own.join(away, end - begin)
         frames = {tick: frame for tick, frame in frames.items() if tick < end - begin}
         frames[end - begin] = int(plan.frames[end])
+    inner = range(begin + 1, end)
     local = replace(
         wanted,
         frames=frames,
-        kept={tick - begin: jump for tick, jump in wanted.kept.items() if begin < tick < end},
-        poses={tick - begin: costs for tick, costs in wanted.poses.items() if begin < tick < end},
-        parts=[
-            aim._replace(tick=aim.tick - begin) for aim in wanted.parts if begin < aim.tick < end
-        ],
+        kept={tick - begin: jump for tick, jump in wanted.kept.items() if tick in inner},
+        poses={tick - begin: costs for tick, costs in wanted.poses.items() if tick in inner},
+        parts=[aim._replace(tick=aim.tick - begin) for aim in wanted.parts if aim.tick in inner],
         barred=[each.shift(begin) for each in wanted.barred],
         dislikes=[Dislike(d.tick - at, d.gait, d.tags) for d in wanted.dislikes],
         gait_shares=None if wanted.gait_shares is None else wanted.gait_shares[at:],

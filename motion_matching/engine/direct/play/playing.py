@@ -63,10 +63,8 @@ def play(
         shot.floor, places[:, :2], settings.hips_halflife * database.fps
     )
     prices = np.full(len(poses), np.nan, np.float32)
-    at, made = list(transitions), list(transitions.values())
-    prices[at] = measure_prices(made, database.skeleton.parents)
-    jumped = np.zeros(len(poses), bool)
-    jumped[at] = True
+    at = list(transitions)
+    prices[at] = measure_prices(list(transitions.values()), database.skeleton.parents)
     velocity = np.gradient(desired[:, :2], axis=0) * database.fps
     lead = np.column_stack([closed.lead * footage.size / footage.pace, closed.turn / footage.pace])
     performance = _make_performance(shot, velocity, desired[:, 2], database.fps, settings)
@@ -80,7 +78,7 @@ def play(
         frames=frames.astype(np.int32),
         shares=np.zeros(len(poses), np.float32),
         rates=np.ones(len(poses), np.float32),
-        jumped=jumped,
+        jumped=np.isin(np.arange(len(poses)), at),
         cost=np.zeros(len(poses), np.float32),
         prices=prices,
         character=places,
