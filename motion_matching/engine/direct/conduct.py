@@ -91,13 +91,12 @@ def describe_inside(report: Mapping[str, Any]) -> str:
 def _find_asked(shot: Shot, take: Take) -> np.ndarray:
     """Return the ticks (T,) at which a shot itself sets the height of the hips."""
     t, result = np.arange(take.frame_count) / take.fps, np.zeros(take.frame_count, bool)
-    for mark in shot.marks:
-        if around := _get_decided(mark):
-            result |= (t >= mark.time - around) & (t <= mark.time + mark.hold + around)
-    tagged = [*shot.list_tags(), (shot.seconds, frozenset[str]())]
-    for (start, tags), (stop, _) in itertools.pairwise(tagged):
-        if tags:
-            result |= (t >= start - NUMBERS.asked_around) & (t <= stop + NUMBERS.asked_around)
+    tagged = itertools.pairwise([*shot.list_tags(), (shot.seconds, frozenset[str]())])
+    spans = [(start, stop, NUMBERS.asked_around) for (start, tags), (stop, _) in tagged if tags]
+    spans += [(mark.time, mark.time + mark.hold, _get_decided(mark)) for mark in shot.marks]
+    for start, stop, around in spans:
+        if around:
+            result |= (t >= start - around) & (t <= stop + around)
     return result
 
 

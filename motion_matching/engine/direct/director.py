@@ -30,17 +30,16 @@ from .limbs.mark_poses import lay_poses, list_poses, plant_feet
 from .limbs.standing_places import stand_beside
 from .numbers import NUMBERS
 from .objective import COSTS
-from .obstacles.blocked import stop_before_obstacles
 from .obstacles.obstruction import Obstruction
+from .obstacles.routing import stop_before_obstacles
 from .outcomes import report_shot
 from .play.part_tracks import follow_take, has_parts, track_parts
 from .play.playing import play
 from .play.seams import put_piece
 from .search.beam import Beam, SearchStart, ShotPlan, Wanted
-from .search.conflicts import find_conflict, free_mark
 from .search.frame_costs import collect_wishes
 from .search.guide import Guide, make_guide
-from .search.reach import leave_out_unreachable
+from .search.reach import find_conflict, free_mark, leave_out_unreachable
 from .shot.shot import Piece, Shot
 from .shot_checks import check_shot
 from .sketch import Sketch, find_changed_span
@@ -251,7 +250,7 @@ class Director:
     ) -> Revised:
         """Return a plan whose ticks of a revision are searched again."""
         asked, data = task.guide.plan_ticks, (self.footage, self.table)
-        return revise(*data, task.plan_guide, task.wanted, solved, revision, asked, progress)
+        return revise(data, task.plan_guide, task.wanted, solved, revision, asked, progress)
 
     def _close_piece(
         self, task: _Task, revised: Revised, closed: Closed
@@ -472,7 +471,7 @@ class Director:
         wanted = replace(task.wanted, most_turned=attempt.most_turned)
         revisions = [Revision(*span, attempt.wider * states) for span in spans]
         known = solved.plan, solved.closed
-        return [revise(*data, guide, wanted, known, each, asked) for each in revisions]
+        return [revise(data, guide, wanted, known, each, asked) for each in revisions]
 
 
 def _count(ticks: Sequence[int], span: tuple[int, int]) -> int:

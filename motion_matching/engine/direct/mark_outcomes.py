@@ -56,12 +56,8 @@ class MarkMeasures:
         return min(round(time * self.take.fps), self.take.frame_count - 1)
 
     def _report_place(self, mark: Mark, tick: int, result: dict[str, Any]) -> list[str]:
-        assert mark.position is not None
-        problem = ""
-        if mark.is_of_part:
-            away, problem = self._measure_part(mark, tick)
-        else:
-            away = float(np.linalg.norm(self.take.character[tick, :2] - mark.position))
+        distances, problem = self._measure_place(mark, tick)
+        away = float(distances.max())
         result["place_error"] = round_off(away)
         if away <= mark.tolerance:
             return []
@@ -71,7 +67,7 @@ class MarkMeasures:
                 "lead the character, or put another one nearer to it"
             ]
         result["time_error"] = self._find_pass(mark, tick)
-        if mark.is_of_part and self._is_left(mark, tick):
+        if distances[0] <= mark.tolerance:  # and then it leaves
             return [problem]
         blocked = self._explain_obstacle(mark, away)
         return [blocked or problem or self._explain_place(mark, away)]
@@ -132,41 +128,34 @@ class MarkMeasures:
         ends = [other.time + other.hold for other in self.shot.marks if other.time < mark.time]
         return self._find_tick(max(ends, default=0.0))
 
-    def _measure_part(self, mark: Mark, tick: int) -> tuple[float, str]:
-        """Return the distance of a part from its mark, of limbs also in a hold, and the reason.
+    def _measure_place(self, mark: Mark, tick: int) -> tuple[np.ndarray, str]:
+        """Return the distances (K,) from a mark, of limbs while it is held, and a reason of theirs.
 
         Heights of hips are reported by poses.
         """
-        aside, above = self._measure_held(mark, tick)
+        last = self._find_tick(mark.time + mark.hold) if mark.is_limb else tick
+        places = self._find_places(mark)[tick : last + 1]
+        aside = np.linalg.norm(places[:, :2] - mark.position, axis=1)
+        has_height = mark.height is not None and mark.is_limb
+        above = np.abs(places[:, 2] - (mark.height if has_height else places[:, 2]))
         away = np.hypot(aside, above)
         most, name, near = float(away.max()), name_part(mark), NUMBERS.too_short * self.footage.size
         if away[0] <= mark.tolerance < most:
-            return most, (
+            return away, (
                 f"the {name} is up to {most:.2f} m from its mark while that is held; hold it for "
                 "less time, or add clips that stand still"
             )
         if above[0] > 0.0 and (above[0] > aside[0] or away[0] < near):
-            return most, (
+            return away, (
                 f"the {name} stays {away[0]:.2f} m away from its mark, beyond its reach; give the "
                 "mark another height, or the character a pose"
             )
-        return most, ""
-
-    def _measure_held(self, mark: Mark, tick: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the level and vertical distances (K,) of a part from its mark while it is held."""
-        last = self._find_tick(mark.time + mark.hold)
-        places = self._find_places(mark)[tick : last + 1 if mark.is_limb else tick + 1]
-        aside = np.linalg.norm(places[:, :2] - mark.position, axis=1)
-        has_height = mark.height is not None and mark.is_limb
-        return aside, np.abs(places[:, 2] - (mark.height if has_height else places[:, 2]))
-
-    def _is_left(self, mark: Mark, tick: int) -> bool:
-        """Return whether a part reaches its mark, but does not stay while it is held."""
-        away = np.hypot(*self._measure_held(mark, tick))
-        return bool(away[0] <= mark.tolerance < away.max())
+        return away, ""
 
     def _find_places(self, mark: Mark) -> np.ndarray:
-        """Return where (T, 3) the part of a mark is in the take."""
+        """Return where (T, 3) the part of a mark, or the character, is in the take."""
+        if not mark.is_of_part:
+            return self.take.character
         bone = find_bone(self.footage.database, mark.part)
         return self.take.skeleton.compute_bone_positions([bone], self.take.poses)[:, 0]
 
@@ -174,8 +163,7 @@ class MarkMeasures:
         """Return how much later the take passes nearest to a mark, in seconds."""
         around = round(NUMBERS.passed_around * self.take.fps)
         first = max(tick - around, 0)
-        places = self._find_places(mark) if mark.is_of_part else self.take.character
-        away = places[first : tick + around + 1, :2] - mark.position
+        away = self._find_places(mark)[first : tick + around + 1, :2] - mark.position
         nearest = int(np.argmin(np.linalg.norm(away, axis=1)))
         return round_off((first + nearest - tick) / self.take.fps)
 
@@ -183,7 +171,7 @@ class MarkMeasures:
         """Say by how much an obstacle keeps the character from a mark, if one does."""
         if self.obstruction is None or mark.position is None:
             return ""
-        goal, name = np.array(mark.position), name_part(mark)
+        goal, name = np.array(mark.position, float), name_part(mark)
         start = self.take.character[self._find_before(mark), :2]
         if not mark.is_limb and not find_route(start, goal, self.obstruction).complete:
             gap = 2.0 * self.obstruction.radius
@@ -194,7 +182,10 @@ class MarkMeasures:
         over = float(self.obstruction.measure_distances(goal[None])[0])
         if not mark.is_limb or over > NUMBERS.leant_over * self.footage.size or self._is_far(mark):
             return ""
-        if mark.height is not None and (deep := self._measure_inside(mark)) > mark.tolerance:
+        stands = self.take.poses[self._find_tick(mark.time), 2, :1].astype(np.float64)
+        surface = float(self.obstruction.find_surfaces(goal[None], stands, 0.0)[0])
+        deep = -np.inf if mark.height is None else surface - mark.height
+        if deep > mark.tolerance:
             return (
                 f"the mark is {deep:.2f} m inside an obstacle, which the {name} does not enter; "
                 "move the mark to its surface"
@@ -203,14 +194,6 @@ class MarkMeasures:
             f"an obstacle is in the way: the {name} is {away:.2f} m short; move the mark nearer to "
             "where one can stand beside it"
         )
-
-    def _measure_inside(self, mark: Mark) -> float:
-        """Return how deep in metres a mark with a height is inside an obstacle."""
-        assert self.obstruction is not None
-        assert mark.position is not None
-        stands = self.take.poses[self._find_tick(mark.time), 2, :1].astype(np.float64)
-        place = np.array([mark.position], float)
-        return float(self.obstruction.find_surfaces(place, stands, 0.0)[0]) - (mark.height or 0.0)
 
     def _is_far(self, mark: Mark) -> bool:
         """Return whether no motion reaches a mark in the available time."""

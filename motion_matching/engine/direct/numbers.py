@@ -119,9 +119,6 @@ class DirectNumbers:
     # search: the guide
     firm_time: float = tune(0.15, "s", "around a mark: one and a half steps of the search")
     tight_time: float = tune(0.5, "s", "around what was missed: a step of a walk")
-    wide_time: float = tune(
-        0.5, "s", "around a mark whose place is only about known; as `tight_time`"
-    )
     join_time: float = tune(0.8, "s", "within which a guide is led elsewhere: a step and a half")
     one_place: float = tune(
         0.15, "m", "marks that are nearer are at one place: half a foot, which nobody steps"
@@ -193,7 +190,6 @@ class DirectNumbers:
     closing_passes: int = tune(
         8, "1", "in which marks that cannot be reached are given up, some at a time; by eye"
     )
-    calm_end: float = tune(0.3, "s", "without a jump before the end of a piece; as `jumps_apart`")
     tempo_ease: float = tune(
         0.3, "s", "in which the tempo changes, within its range: at once, a step would jerk"
     )
@@ -246,9 +242,6 @@ class DirectNumbers:
     )
     slowest: float = tune(0.9, "1", "tempo that leaves room for marks, within what is not seen")
     fastest: float = tune(1.1, "1", "as `slowest`")
-    way_rate: float = tune(
-        10.0, "Hz", "points of a performance's way: one for each step of the search"
-    )
     longest_dip: float = tune(
         0.5, "s", "that hips may be as low as in a crouch, as they are in a stumble"
     )

@@ -62,33 +62,29 @@ def report_shot(
 def _list_jumps(
     take: Take, plan: ShotPlan, closed: Closed, footage: Footage, table: JumpTable
 ) -> list[dict[str, Any]]:
-    """Return each jump: its second, from and to which frame, and its price in metre-seconds.
-
-    Add the runner-up by the director's prices: where it leads, and how much `dearer` it is.
-    """
-    result = []
-    low = np.floor(closed.plan_ticks + 1e-6)
-    for at in np.flatnonzero(plan.jumps).tolist():
-        tick = int(np.searchsorted(low, at))
+    """Return each jump: second, frames, price in metre-seconds, and the cheapest other one."""
+    result, database = [], footage.database
+    at = np.flatnonzero(plan.jumps)
+    ticks = np.searchsorted(np.floor(closed.plan_ticks + 1e-6), at)
+    pairs = np.column_stack([plan.frames[at - 1], plan.frames[at]])
+    for tick, (left, to) in zip(ticks.tolist(), pairs.tolist(), strict=True):
         if tick >= take.frame_count:
             break
-        left, to = (format_frame(footage.database, int(plan.frames[k])) for k in (at - 1, at))
         price = float(take.prices[tick])
-        told = None if np.isnan(price) else round(price, 5)
-        jump = {"second": round_off(tick / take.fps), "from": left, "to": to, "price": told}
-        result.append(jump | {"runner_up": _find_runner_up(plan, at, footage, table)})
+        source = min(left + 1, footage.frame_count - 1)
+        found = find_runner_up(footage, table, source, to)
+        jump = {
+            "second": round_off(tick / take.fps),
+            "from": format_frame(database, left),
+            "to": format_frame(database, to),
+            "price": None if np.isnan(price) else round(price, 5),
+            "runner_up": None,
+        }
+        if found is not None:
+            other = format_frame(database, found[0])
+            jump["runner_up"] = {"to": other, "dearer": round(found[1], 5)}
+        result.append(jump)
     return result
-
-
-def _find_runner_up(
-    plan: ShotPlan, at: int, footage: Footage, table: JumpTable
-) -> dict[str, Any] | None:
-    """Return the cheapest other jump at a tick of a plan, and how much dearer it is."""
-    source = min(int(plan.frames[at - 1]) + 1, footage.frame_count - 1)
-    found = find_runner_up(footage, table, source, int(plan.frames[at]))
-    if found is None:
-        return None
-    return {"to": format_frame(footage.database, found[0]), "dearer": round(found[1], 5)}
 
 
 def report_path(
@@ -104,6 +100,7 @@ def report_path(
     away = take.character[ticks] - sample_path(path, ticks / take.fps)
     far = np.linalg.norm(away[:, :2], axis=1)
     turned = np.abs(planar.wrap(away[:, 2]))
+    mean, most = float(far.mean()), float(far.max())
     usual, facing = float(np.percentile(far, 95)), float(np.percentile(turned, 95))
     problems = []
     advice = "slow it down, or make its turns wider"
@@ -111,14 +108,10 @@ def report_path(
         advice = (
             "it goes sideways, and there are hardly any side steps that fast: add clips of them"
         )
-    if (
-        far.mean() > NUMBERS.path_mean
-        or usual > NUMBERS.path_usual
-        or far.max() > NUMBERS.path_most
-    ):
+    limits = (NUMBERS.path_mean, NUMBERS.path_usual, NUMBERS.path_most)
+    if np.any(np.greater((mean, usual, most), limits)):
         problems.append(
-            f"the path is missed by {far.mean():.2f} m on average and {far.max():.2f} m at most; "
-            f"{advice}"
+            f"the path is missed by {mean:.2f} m on average and {most:.2f} m at most; {advice}"
         )
     if facing > NUMBERS.path_facing:
         text = f"the heading is up to {np.degrees(facing):.0f}° off in 95 % of it"
@@ -127,9 +120,9 @@ def report_path(
     return {
         "start": path.times[0],
         "stop": path.times[-1],
-        "place_error": round_off(far.mean()),
+        "place_error": round_off(mean),
         "place_error_p95": round_off(usual),
-        "place_error_max": round_off(far.max()),
+        "place_error_max": round_off(most),
         "facing_error": round_off(facing),
         "time_error": 0.0,
         **conclude(problems),

@@ -15,7 +15,7 @@ from .limbs.body_parts import check_parts, find_mark_problem
 from .limbs.mark_poses import find_pose
 from .obstacles.heights import can_walk
 from .obstacles.obstruction import Obstruction
-from .shot.shot import CHARACTER, HIPS, KeptJump, Mark, Shot, TimedPath
+from .shot.shot import CHARACTER, HIPS, KeptJump, Mark, Shot
 
 _COMPARED = (("heading", "facing"), ("frame", "frame"), ("pose", "pose"))
 
@@ -60,19 +60,13 @@ def _check_kept(jump: KeptJump, shot: Shot, database: Database) -> None:
 
 def _check_tempos(shot: Shot) -> None:
     """Check that ranges of other tempos are within the shot and do not overlap."""
-    ordered = sorted(shot.tempos, key=lambda tempo: tempo.start)
-    for tempo in ordered:
+    for tempo in sorted(shot.tempos, key=lambda tempo: tempo.start):
         if not 0.0 <= tempo.start < tempo.stop <= shot.seconds:
             raise SettingsError(
                 f"The tempo from {tempo.start:g} s to {tempo.stop:g} s is not within the "
                 f"{shot.seconds:g} s of the shot; move it."
             )
-    for tempo, after in itertools.pairwise(ordered):
-        if after.start < tempo.stop:
-            raise SettingsError(
-                f"Two tempos overlap from {after.start:g} s to {tempo.stop:g} s; let one end "
-                "before the other."
-            )
+    _check_overlaps("tempos", [(tempo.start, tempo.stop) for tempo in shot.tempos])
 
 
 def _check_times(shot: Shot, fps: float) -> None:
@@ -93,18 +87,16 @@ def _check_times(shot: Shot, fps: float) -> None:
                 "one of them."
             )
         others.append(mark)
-    leading = shot.leading.marks
-    for mark in [each for each in leading if each.hold and each.position]:
-        start, stop = mark.time, mark.time + mark.hold
-        for other in leading:
-            if other.part != mark.part:
-                continue
-            if start < other.time < stop and other.position not in (None, mark.position):
-                raise SettingsError(
-                    f"The mark at {other.time:g} s is elsewhere than that at {start:g} s, which "
-                    f"holds until {stop:g} s; shorten the hold, or move the mark."
-                )
-    _check_paths(shot.paths)
+    held = [mark for mark in shot.leading.marks if mark.position]
+    for mark, other in itertools.product(held, held):
+        stop = mark.time + mark.hold
+        is_elsewhere = other.part == mark.part and other.position != mark.position
+        if is_elsewhere and mark.time < other.time < stop:
+            raise SettingsError(
+                f"The mark at {other.time:g} s is elsewhere than that at {mark.time:g} s, which "
+                f"holds until {stop:g} s; shorten the hold, or move the mark."
+            )
+    _check_overlaps("paths", [(path.times[0], path.times[-1]) for path in shot.paths])
 
 
 def _compare(a: Mark, b: Mark) -> str:
@@ -120,17 +112,14 @@ def _compare(a: Mark, b: Mark) -> str:
         values = getattr(a, name), getattr(b, name)
         if None not in values and values[0] != values[1]:
             return label
-    if a.gait and b.gait and a.gait != b.gait:
-        return "gait"
-    return ""
+    return "gait" if a.gait and b.gait and a.gait != b.gait else ""
 
 
-def _check_paths(paths: tuple[TimedPath, ...]) -> None:
-    spans = sorted((path.times[0], path.times[-1]) for path in paths)
-    for (_, stop), (start, _) in itertools.pairwise(spans):
+def _check_overlaps(what: str, spans: list[tuple[float, float]]) -> None:
+    for (_, stop), (start, _) in itertools.pairwise(sorted(spans)):
         if start < stop:
             raise SettingsError(
-                f"Two paths overlap from {start:g} s to {stop:g} s; let one end before the other."
+                f"Two {what} overlap from {start:g} s to {stop:g} s; let one end before the other."
             )
 
 
@@ -156,12 +145,8 @@ def _check_heights(shot: Shot) -> None:
 
 def _check_obstacles(shot: Shot, radius: float) -> None:
     obstruction = Obstruction.from_shot(shot, radius)
-    wanted = [("The start", shot.position)]
-    wanted += [
-        (f"The mark at {m.time:g} s", m.position)
-        for m in shot.marks
-        if m.position and not m.is_limb
-    ]
-    for name, place in wanted:
+    marks = [mark for mark in shot.marks if mark.position and not mark.is_limb]
+    wanted = [(f"The mark at {mark.time:g} s", mark.position) for mark in marks]
+    for name, place in [("The start", shot.position), *wanted]:
         if obstruction.measure_distances(np.array([place]))[0] < radius:
             raise SettingsError(f"{name} is inside an obstacle; move one of them.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -70,40 +70,23 @@ def find_changed_span(before: Shot, after: Shot) -> tuple[float, float] | None:
     not change the search.
     """
     before, after = before.leading, after.leading
-    if len(before.marks) != len(after.marks) or _leave_out(before) != _leave_out(after):
+    if len(before.marks) != len(after.marks) or replace(before, marks=after.marks) != after:
         return None
     pairs = list(zip(before.marks, after.marks, strict=True))
     changed = [pair for pair in pairs if pair[0] != pair[1]]
-    if any(_asks_on(a) != _asks_on(b) for a, b in changed):
+    if any((a.gait, a.tags) != (b.gait, b.tags) for a, b in changed):  # these last
         return None
     if not changed:
         return 0.0, 0.0
     first = min(mark.time for pair in changed for mark in pair)
     last = max(mark.time + mark.hold for pair in changed for mark in pair)
     others = [a for a, b in pairs if a == b and a.is_place]
-    earlier = max((m.time for m in others if m.time < first), default=0.0) - NUMBERS.change_beyond
+    earlier = max((m.time for m in others if m.time < first), default=0.0)
     later = min((m.time + m.hold for m in others if m.time > last), default=after.seconds)
-    start = max(
-        min(max(earlier, first - NUMBERS.change_around), first - NUMBERS.search_around), 0.0
-    )
-    stop = min(
-        max(
-            min(later + NUMBERS.change_beyond, last + NUMBERS.change_around),
-            last + NUMBERS.search_around,
-        ),
-        after.seconds,
-    )
+    beyond, most, least = NUMBERS.change_beyond, NUMBERS.change_around, NUMBERS.search_around
+    start = max(min(max(earlier - beyond, first - most), first - least), 0.0)
+    stop = min(max(min(later + beyond, last + most), last + least), after.seconds)
     return None if stop - start > NUMBERS.change_share * after.seconds else (start, stop)
-
-
-def _leave_out(shot: Shot) -> Shot:
-    """Return the requests of a shot without its marks."""
-    return replace(shot, marks=())
-
-
-def _asks_on(mark: Mark) -> tuple[object, ...]:
-    """Return the requests of a mark that last until another one changes them."""
-    return mark.gait, mark.tags
 
 
 def compute_way(sketch: Sketch, footage: Footage) -> Way:
@@ -112,45 +95,20 @@ def compute_way(sketch: Sketch, footage: Footage) -> Way:
     places, fps = sketch.closed.places * scale, footage.database.fps
     below = follow_floor(floor, places[:, :2])
     ticks = [min(round(mark.time * fps), len(places) - 1) for mark in sketch.shot.marks]
-    shown = _find_shown(sketch)
-    at = np.array(
-        [
-            _find_part(mark, places[tick], int(shown[tick]), footage)
-            for mark, tick in zip(sketch.shot.marks, ticks, strict=True)
-        ]
-    ).reshape(-1, 2)
-    marks = [
-        place if mark.position is None else mark.position
-        for mark, place in zip(sketch.shot.marks, at.tolist(), strict=True)
-    ]
-    reasons = tuple(told["reason"] for told in sketch.report["marks"])
-    footfalls = _find_footfalls(places, below, shown, footage, floor)
-    heights = [
-        (_find_height(floor, mark, below[tick], bool(reason)), float(below[tick, 2]))
-        for mark, tick, reason in zip(marks, ticks, reasons, strict=True)
-    ]
-    return Way(
-        places,
-        footfalls,
-        np.array(marks).reshape(-1, 2),
-        at,
-        reasons,
-        below[:, 2],
-        np.array(heights).reshape(-1, 2),
-        floor,
-    )
-
-
-def _find_height(floor: Ground, mark: Sequence[float], below: np.ndarray, is_missed: bool) -> float:
-    """Return the height of the floor at a mark, reached by steps from a character (3,) there."""
-    x, y = mark
-    return floor.height(x, y) if is_missed else compute_step_height(floor, x, y, below.tolist())
-
-
-def _find_shown(sketch: Sketch) -> np.ndarray:
-    """Return the shown frames (T,)."""
     low = np.floor(sketch.closed.plan_ticks + 1e-6).astype(int)
-    return np.asarray(sketch.plan.frames[np.minimum(low, len(sketch.plan.frames) - 1)])
+    shown = sketch.plan.frames[np.minimum(low, len(sketch.plan.frames) - 1)]
+    reasons = tuple(told["reason"] for told in sketch.report["marks"])
+    marks, at, heights = [], [], []
+    for mark, tick, reason in zip(sketch.shot.marks, ticks, reasons, strict=True):
+        at.append(_find_part(mark, places[tick], int(shown[tick]), footage))
+        x, y = at[-1].tolist() if mark.position is None else mark.position
+        marks.append((x, y))
+        body = below[tick].tolist()
+        height = floor.height(x, y) if reason else compute_step_height(floor, x, y, body)
+        heights.append((height, body[2]))
+    footfalls = _find_footfalls(places, below, shown, footage, floor)
+    of_marks, of_parts, above = (np.array(rows).reshape(-1, 2) for rows in (marks, at, heights))
+    return Way(places, footfalls, of_marks, of_parts, reasons, below[:, 2], above, floor)
 
 
 def _find_part(mark: Mark, place: np.ndarray, shown: int, footage: Footage) -> np.ndarray:
@@ -164,10 +122,7 @@ def _find_part(mark: Mark, place: np.ndarray, shown: int, footage: Footage) -> n
 def _find_footfalls(
     places: np.ndarray, below: np.ndarray, shown: np.ndarray, footage: Footage, floor: Ground
 ) -> np.ndarray:
-    """Return where (F, 6) toes are in contact on a way: x, y, yaw, leg, height and slope.
-
-    The way leads over places (T, 3), and a floor `below` it (T, 3).
-    """
+    """Return x, y, yaw, leg, height and slope (F, 6) of contacts on a way (T, 3) over a floor."""
     result, bodies = [], []
     for leg in range(footage.contacts.shape[1]):
         toes = planar.rotate(footage.places[shown, leg, :2] * footage.size, places[:, 2])

@@ -51,6 +51,7 @@ def find_variations(
         raise SettingsError(
             f"{count} variations are asked for; give a whole number from 1 to {MOST_VARIATIONS}."
         )
+    database = director.footage.database
     found: list[Directed] = []
     for tried, seed in enumerate(range(shot.seed, shot.seed + NUMBERS.seeds_tried * count)):
         if len(found) == count:
@@ -58,19 +59,17 @@ def find_variations(
         whole = count + tried - len(found)
         report = report_part(progress, tried / whole, 1.0 / whole)
         done = director.make(shot.with_seed(seed), feet, states, report)
-        least = _compare(done, found, director)
-        if found and not _is_new(done, found, least, director):
-            continue
+        least = Difference(0.0, 0.0)
+        if found:
+            takes = [each.take for each in found]
+            listed = [measure_difference(done.take, take, database) for take in takes]
+            least = min(listed, key=lambda each: _rate(each, director))
+            is_worse = done.report["reached"] < found[0].report["reached"]
+            if is_worse or _rate(least, director) < 1.0:
+                continue
         told = {"seed": seed, "frames": round(least.frames, 4), "apart": round(least.apart, 4)}
         found.append(replace(done, report=done.report | {"variation": told}))
         yield found[-1]
-
-
-def _compare(done: Directed, found: list[Directed], director: Director) -> Difference:
-    """Return how much a take differs from the most similar of others; a first one not at all."""
-    database = director.footage.database
-    listed = [measure_difference(done.take, each.take, database) for each in found]
-    return min(listed, key=lambda each: _rate(each, director), default=Difference(0.0, 0.0))
 
 
 def _rate(difference: Difference, director: Director) -> float:
@@ -79,10 +78,3 @@ def _rate(difference: Difference, director: Director) -> float:
     return max(
         difference.frames / NUMBERS.other_frames, difference.apart / (NUMBERS.ways_apart * size)
     )
-
-
-def _is_new(done: Directed, found: list[Directed], least: Difference, director: Director) -> bool:
-    """Return whether a take differs from others, and meets as much as the first of them."""
-    if done.report["reached"] < found[0].report["reached"]:
-        return False
-    return _rate(least, director) >= 1.0

@@ -9,9 +9,9 @@ import pytest
 
 from motion_matching.engine.database.frame_names import find_frame
 from motion_matching.engine.direct.director import Director
-from motion_matching.engine.direct.fit.closing import LARGEST_LEAD, LARGEST_TURN
 from motion_matching.engine.direct.footage.footage import make_footage
 from motion_matching.engine.direct.footage.jump_table import build_table
+from motion_matching.engine.direct.numbers import NUMBERS
 from motion_matching.engine.direct.shot.shot import ForbiddenJump, Mark, Shot, TimedPath
 from motion_matching.engine.errors import DatabaseError, SettingsError
 from motion_matching.engine.ground.ground import Box
@@ -51,8 +51,8 @@ def test_marks_are_hit_in_place_heading_and_time(directed):
 
 
 def test_the_body_is_led_aside_no_more_than_allowed(directed):
-    assert directed.report["lead_max"] <= LARGEST_LEAD
-    assert directed.report["turn_max"] <= LARGEST_TURN
+    assert directed.report["lead_max"] <= NUMBERS.largest_lead
+    assert directed.report["turn_max"] <= NUMBERS.largest_turn
     assert directed.report["rate_min"] >= 0.85
     assert directed.report["rate_max"] <= 1.15
 

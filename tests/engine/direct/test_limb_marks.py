@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from motion_matching.engine.direct.director import Director
-from motion_matching.engine.direct.fit.closing import LARGEST_LEAD, LARGEST_TURN
 from motion_matching.engine.direct.footage.footage import make_footage
 from motion_matching.engine.direct.footage.jump_table import build_table
 from motion_matching.engine.direct.limbs.body_parts import find_bone
 from motion_matching.engine.direct.limbs.limb_marks import reach_marks
+from motion_matching.engine.direct.numbers import NUMBERS
 from motion_matching.engine.direct.shot import shot_file
 from motion_matching.engine.direct.shot.shot import Mark, Pose, Shot
 from motion_matching.engine.direct.sketch import compute_way
@@ -63,8 +63,8 @@ def check_seeded(director, part, seeds, least):
         for mark, told in zip(shot.marks, done.report["marks"], strict=True):
             assert not told["reached"] or measure(done, mark, database) <= 0.01
             asked, reached = asked + 1, reached + told["reached"]
-        assert done.report["lead_max"] <= LARGEST_LEAD + 1e-4
-        assert done.report["turn_max"] <= LARGEST_TURN + 1e-4
+        assert done.report["lead_max"] <= NUMBERS.largest_lead + 1e-4
+        assert done.report["turn_max"] <= NUMBERS.largest_turn + 1e-4
     assert reached >= least * asked, (part, reached, asked)
 
 

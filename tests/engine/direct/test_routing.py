@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from motion_matching.engine.direct.obstacles.obstruction import Obstruction
 from motion_matching.engine.direct.obstacles.routing import find_route
+from motion_matching.engine.direct.shot.shot import Shot
 from motion_matching.engine.ground.ground import Box
 
 RADIUS = 0.3
@@ -29,8 +30,13 @@ def draw(seed):
     return boxes, [(point(), point()) for _ in range(rng.integers(0, 4))], np.array(point())
 
 
+def surround(boxes, walls):
+    shot = Shot(1.0, obstacles=tuple(boxes), walls=tuple(walls))
+    return Obstruction.from_shot(shot, RADIUS)
+
+
 def find(goal, boxes=(), walls=()):
-    return find_route(START, np.array(goal, float), Obstruction.from_parts(boxes, walls, RADIUS))
+    return find_route(START, np.array(goal, float), surround(boxes, walls))
 
 
 def test_a_free_way_is_straight():
@@ -65,7 +71,7 @@ def test_walls_that_only_touch_leave_no_way_between_them():
 @settings(max_examples=60)
 def test_no_way_comes_nearer_than_the_body_is_wide(seed):
     boxes, walls, goal = draw(seed)
-    obstruction = Obstruction.from_parts(boxes, walls, RADIUS)
+    obstruction = surround(boxes, walls)
     assume(obstruction.measure_distances(START[None])[0] >= RADIUS)
     route = find_route(START, goal, obstruction)
     points = np.vstack([START, route.places, route.end])
@@ -76,7 +82,7 @@ def test_no_way_comes_nearer_than_the_body_is_wide(seed):
 @given(st.integers(0, 10**6))
 def test_distances_of_ways_are_those_of_their_points(seed):
     boxes, walls, stop = draw(seed)
-    obstruction = Obstruction.from_parts(boxes, walls, RADIUS)
+    obstruction = surround(boxes, walls)
     points = START + np.linspace(0.0, 1.0, 400)[:, None] * (stop - START)
     sampled = obstruction.measure_distances(points).min()
     step = np.linalg.norm(stop - START) / 399

@@ -28,7 +28,7 @@ def ahead(director):
 def report(director, done, shot, obstacles=()):
     """Return what would be told of a take if other things had been asked for, among obstacles."""
     data = director.footage, director.table
-    around = Obstruction.from_parts(obstacles, shot.walls, 0.3) if obstacles else None
+    around = Obstruction.from_shot(replace(shot, obstacles=obstacles), 0.3) if obstacles else None
     return report_shot(done.take, shot, done.plan, done.closed, data, around)
 
 
@@ -68,7 +68,7 @@ def test_a_free_take_enters_nothing(director, ahead):
 def test_depths_are_those_of_joints_that_an_oracle_finds_inside(director, ahead, height):
     """A box is entered where one of the joints is in it, and nowhere far from all of them."""
     box, database = Box((0.0, -4.5), (1.0, 0.4), height=height), director.footage.database
-    around = Obstruction.from_parts([box], [], 0.3)
+    around = Obstruction.from_shot(Shot(1.0, obstacles=(box,)), 0.3)
     depths = BodyDepths(ahead.take, database, around).depths.max(axis=1)
     bones = [database.roles.hips, database.roles.head, *np.ravel(database.roles.leg_bones)]
     joints = ahead.take.skeleton.compute_bone_positions(bones, ahead.take.poses)
@@ -83,7 +83,7 @@ def test_depths_are_those_of_joints_that_an_oracle_finds_inside(director, ahead,
 def test_a_trunk_may_pass_above_what_is_lower(director, ahead):
     low = Box((0.0, -4.5), (4.0, 0.4), height=0.5)
     database = director.footage.database
-    around = Obstruction.from_parts([low], [], 0.3)
+    around = Obstruction.from_shot(Shot(1.0, obstacles=(low,)), 0.3)
     depths = BodyDepths(ahead.take, database, around)
     trunk = [k for k, name in enumerate(depths._names) if name in ("trunk", "head")]
     assert depths.depths[:, trunk].max() < 0.0

@@ -20,14 +20,12 @@ from ..footage.footage import Footage
 from ..numbers import NUMBERS
 from ..objective import COSTS
 from ..search.beam import ShotPlan
-from ..search.guide import Guide
+from ..search.guide import Guide, interpolate_rows
 
 _DAMPING = 1e-10
 _STIFF = np.array(COSTS.stiff)
 _STIFF_PATH = np.array(COSTS.stiff_on_path)
 _LEAST_CHANGE = np.array(COSTS.free_change)
-LARGEST_LEAD = NUMBERS.largest_lead
-LARGEST_TURN = NUMBERS.largest_turn
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,14 +175,8 @@ class _Closing:
             unknowns = unknowns - step
             unknowns[:, 3] = np.maximum.accumulate(np.clip(unknowns[:, 3], 0.0, last))
         residuals, _ = self._linearize(unknowns)
-        residuals = np.vstack([residuals, residuals[-1:]])
-        return Closed(
-            unknowns[:, :3],
-            unknowns[:, 3],
-            residuals[:, :2],
-            residuals[:, 2],
-            residuals[:, 3] + self.paces,
-        )
+        lead, turn, rate = np.split(np.vstack([residuals, residuals[-1:]]), [2, 3], axis=1)
+        return Closed(unknowns[:, :3], unknowns[:, 3], lead, turn[:, 0], rate[:, 0] + self.paces)
 
     def _linearize(self, unknowns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return corrections (T - 1, 4) and their derivatives (T - 1, 4, 8) by two ticks' unknowns.
@@ -193,17 +185,11 @@ class _Closing:
         from the character, in m/s and rad/s, and the rate of time less the requested one.
         """
         tick = unknowns[:, 3]
-        low = np.minimum(tick.astype(int), len(self.way) - 2)
-        mix = (tick - low)[:, None]
-        base = self.way[low] * (1.0 - mix) + self.way[low + 1] * mix
-        rate = self.rates[low] * (1.0 - mix) + self.rates[low + 1] * mix
+        base, rate = (interpolate_rows(rows, tick) for rows in (self.way, self.rates))
         yaw, plan_yaw = unknowns[:-1, 2], base[:-1, 2]
         step = planar.rotate(unknowns[1:, :2] - unknowns[:-1, :2], -yaw)
         data = planar.rotate(base[1:, :2] - base[:-1, :2], -plan_yaw)
-        after, before = (
-            planar.rotate(rate[1:, :2], -plan_yaw),
-            planar.rotate(rate[:-1, :2], -plan_yaw),
-        )
+        after, before = (planar.rotate(each[:, :2], -plan_yaw) for each in (rate[1:], rate[:-1]))
         turned = unknowns[1:, 2] - yaw - (base[1:, 2] - plan_yaw)
         residuals = np.column_stack(
             [(step - data) / self.dt, turned / self.dt, tick[1:] - tick[:-1] - self.paces[:-1]]
@@ -260,21 +246,21 @@ class _Closing:
         bands.add(slopes, residual[:, None])
 
     def _add_anchors(self, bands: _Bands, unknowns: np.ndarray) -> None:
-        bands.pin(0, 3, unknowns[0, 3] - self.ticks[0], COSTS.anchor)
+        own = np.eye(4)  # slopes of unknowns themselves
+        bands.pin(0, own[3:], unknowns[0, 3:] - self.ticks[0], COSTS.anchor)
         for anchor in self.anchors:
             tick = min(anchor.tick, self.count - 1)
             weight = COSTS.anchor_of_stand if anchor.loose else COSTS.anchor
             at = unknowns[tick]
             if anchor.place is not None and anchor.track is not None:
                 away = anchor.track.find_place(at) - anchor.place
-                bands.pin_together(tick, anchor.track.find_slopes(at), away, weight)
+                bands.pin(tick, anchor.track.find_slopes(at), away, weight)
             elif anchor.place is not None:
-                bands.pin(tick, 0, at[0] - anchor.place[0], weight)
-                bands.pin(tick, 1, at[1] - anchor.place[1], weight)
+                bands.pin(tick, own[:2], at[:2] - anchor.place, weight)
             if anchor.yaw is not None:
-                bands.pin(tick, 2, planar.wrap(at[2] - anchor.yaw), weight)
+                bands.pin(tick, own[2:3], planar.wrap(at[2:3] - anchor.yaw), weight)
             if anchor.plan_tick is not None:
-                bands.pin(tick, 3, at[3] - anchor.plan_tick, weight)
+                bands.pin(tick, own[3:], at[3:] - anchor.plan_tick, weight)
 
 
 class _Bands:
@@ -298,15 +284,7 @@ class _Bands:
         self._matrix[0, unknown::4] += weights**2
         self._right[unknown::4] += weights * residuals
 
-    def pin(self, tick: int, unknown: int, residual: float, weight: float) -> None:
-        """Add one residual, times a weight."""
-        at = 4 * tick + unknown
-        self._matrix[0, at] += weight**2
-        self._right[at] += weight**2 * residual
-
-    def pin_together(
-        self, tick: int, slopes: np.ndarray, residuals: np.ndarray, weight: float
-    ) -> None:
+    def pin(self, tick: int, slopes: np.ndarray, residuals: np.ndarray, weight: float) -> None:
         """Add residuals (R,), times a weight, with slopes (R, 4) by the unknowns of a tick."""
         square, right = weight**2 * slopes.T @ slopes, weight**2 * slopes.T @ residuals
         self._right[4 * tick : 4 * tick + 4] += right

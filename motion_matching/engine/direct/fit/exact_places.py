@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ from ..limbs.body_parts import find_leaders
 from ..numbers import NUMBERS
 from ..search.beam import get_stride
 from ..search.guide import Guide
-from ..shot.shot import CHARACTER, Mark, Shot
+from ..shot.shot import CHARACTER, Shot
 from .closing import Anchor, Closed, close
 
 
@@ -56,27 +55,21 @@ def list_anchors(shot: Shot, guide: Guide, near: frozenset[int]) -> list[Anchor]
     anchors, plan_ticks = [Anchor(0, (x, y), yaw)], guide.plan_ticks
     free = near | set(find_leaders(shot))
     for i, mark in enumerate(shot.marks):
-        if i in free:
-            mark = replace(mark, position=None)
+        place = None if i in free else mark.position
+        part = "" if mark.part == CHARACTER else mark.part
         tick = min(round(mark.time * fps), last)
-        wants = mark.position is not None or mark.facing is not None or mark.frame is not None
-        if wants and tick > 0:
+        if (place, mark.facing, mark.frame) != (None, None, None) and tick > 0:
             plan_tick = None if mark.frame is None else float(round(plan_ticks[tick]))
-            part = _get_part(mark)
-            anchors.append(Anchor(tick, mark.position, mark.facing, plan_tick, part=part))
+            anchors.append(Anchor(tick, place, mark.facing, plan_tick, part=part))
         end = min(round((mark.time + mark.hold) * fps), last)
-        if mark.hold and mark.position is not None and end > tick:
-            anchors.append(Anchor(end, mark.position, loose=True, part=_get_part(mark)))
+        if mark.hold and place is not None and end > tick:
+            anchors.append(Anchor(end, place, loose=True, part=part))
     stride = get_stride(fps)
     for jump in shot.kept:
         tick = round(jump.time * fps)
         step = round(round(plan_ticks[tick]) / stride)
         anchors.append(Anchor(tick, plan_tick=float(step * stride)))
     return sorted(anchors, key=lambda anchor: anchor.tick)
-
-
-def _get_part(mark: Mark) -> str:
-    return "" if mark.part == CHARACTER else mark.part
 
 
 def close_on_anchors(
@@ -108,22 +101,16 @@ def close_on_anchors(
 def _find_worst(
     anchors: Sequence[Anchor], closed: Closed, misses: np.ndarray, bounds: Bounds
 ) -> dict[int, GivenUp]:
-    """Return what to give up, by the index of its anchor.
-
-    Where corrections between neighbours are too large, the anchor farthest from the plan, by its
-    misses (2, A), is given up.
-    """
+    """Return what to give up, by anchor: the farthest (2, A) where corrections are too large."""
     ends = [*(anchor.tick for anchor in anchors), len(closed.rate)]
-    flags = [bounds.exceeds(closed, a, b) for a, b in itertools.pairwise(ends)]
-    result: dict[int, GivenUp] = {}
-    for axis in (0, 1):
-        for first, stop in find_runs(np.array([each[axis] for each in flags])).tolist():
-            beside = range(max(first, 1), min(stop + 1, len(anchors)))
-            worst = max(beside, key=lambda k: misses[axis, k], default=0)
-            if worst and misses[axis, worst] > 0.0:
-                place, yaw = result.get(worst, (False, False))
-                result[worst] = GivenUp(place or axis == 0, yaw or axis == 1)
-    return result
+    flags = np.array([bounds.exceeds(closed, a, b) for a, b in itertools.pairwise(ends)])
+    worst: tuple[set[int], set[int]] = (set(), set())  # in place, and in heading
+    for flags_of_axis, missed, of_axis in zip(flags.T, misses, worst, strict=True):
+        for first, stop in find_runs(flags_of_axis).tolist():
+            beside = np.arange(max(first, 1), min(stop + 1, len(anchors)))
+            if len(beside) and missed[beside].max() > 0.0:
+                of_axis.add(int(beside[np.argmax(missed[beside])]))
+    return {k: GivenUp(k in worst[0], k in worst[1]) for k in worst[0] | worst[1]}
 
 
 def _give_up(anchor: Anchor, given_up: GivenUp) -> Anchor:
@@ -148,11 +135,8 @@ def _leave_out_far(
     for anchor, far in zip(anchors[1:], away[1:].tolist(), strict=True):
         span = way[before : anchor.tick + 1, :2]
         gone = float(np.linalg.norm(np.diff(span, axis=0), axis=1).sum())
-        most = (
-            NUMBERS.hopeless
-            + NUMBERS.largest_lead * len(span) / fps
-            + (NUMBERS.largest_rate - 1.0) * gone
-        )
+        most = NUMBERS.hopeless + NUMBERS.largest_lead * len(span) / fps
+        most += (NUMBERS.largest_rate - 1.0) * gone
         result.append(_give_up(anchor, GivenUp(far > most, False)))
         before = anchor.tick
     return result
@@ -167,15 +151,14 @@ def _measure_misses(anchors: Sequence[Anchor], way: np.ndarray, ticks: np.ndarra
     result = np.zeros((2, len(anchors)))
     drift: np.ndarray = np.zeros(2)
     for i, anchor in enumerate(anchors):
-        x, y, yaw = way[min(anchor.tick, len(way) - 1)].tolist()
-        if anchor.place is not None and anchor.track is not None:
-            x, y = anchor.track.find_place(np.array([x, y, yaw, ticks[anchor.tick]])).tolist()
+        at = way[min(anchor.tick, len(way) - 1)]
         if anchor.place is not None:
-            away = np.array([x - anchor.place[0], y - anchor.place[1]])
+            away = at[:2] - np.array(anchor.place)
+            if anchor.track is not None:
+                away = anchor.track.find_place(np.append(at, ticks[anchor.tick])) - anchor.place
             result[0, i] = float(np.linalg.norm(away - drift))
+            result[1, i] = 0.0 if anchor.track is None else result[0, i] / NUMBERS.part_arm
             drift = away
         if anchor.yaw is not None:
-            result[1, i] = abs(planar.wrap(yaw - anchor.yaw))
-        elif anchor.place is not None and anchor.track is not None:
-            result[1, i] = result[0, i] / NUMBERS.part_arm
+            result[1, i] = abs(planar.wrap(float(at[2]) - anchor.yaw))
     return result

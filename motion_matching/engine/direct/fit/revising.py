@@ -36,8 +36,7 @@ class Revised(NamedTuple):
 
 
 def revise(
-    footage: Footage,
-    table: JumpTable,
+    data: tuple[Footage, JumpTable],
     guide: Guide,
     wanted: Wanted,
     solved: tuple[ShotPlan, Closed],
@@ -51,32 +50,32 @@ def revise(
     the rest is on its way to a jump, the end is moved a little more. The guide is by ticks of the
     plan: those `asked` for (T,), by ticks of the take. `progress` may raise to cancel.
     """
+    footage, table = data
     plan, closed = solved
     stride, ticks = get_stride(footage.fps), closed.plan_ticks
     last = len(closed.rate) - 1
-    begin = _find_step_from(ticks[min(revision.first, last)], stride) if revision.first > 0 else 0
+    first = ticks[min(revision.first, last)] if revision.first > 0 else 0.0
+    begin = math.ceil(first / stride) * stride
     wished = len(plan.frames) if revision.stop >= last else int(ticks[revision.stop])
-    end = min(_find_end(footage, plan, -(-wished // stride), stride) * stride, len(plan.frames))
-    whole = end >= len(plan.frames)
+    end = min(_find_end(footage, plan, -(-wished // stride) * stride, stride), len(plan.frames))
     tick = int(np.searchsorted(ticks, begin)) if begin else 0  # of the take there
     at = round(asked[min(tick, len(asked) - 1)])
     own = guide.extend(len(plan.frames) + stride).cut(at, at + end - begin + round(footage.fps))
     # requested frames and jumps are at their own ticks of the plan, because marks are closed
     frames = {tick - begin: frame for tick, frame in wanted.frames.items() if tick > begin}
-    if not whole:
+    if end < len(plan.frames):
         away = _find_place(closed, end) - own.way[end - begin]
         away[2] = planar.wrap(away[2])
         own = own.join(away, end - begin)
         frames = {tick: frame for tick, frame in frames.items() if tick < end - begin}
         frames[end - begin] = int(plan.frames[end])
+    inner = range(begin + 1, end)
     local = replace(
         wanted,
         frames=frames,
-        kept={tick - begin: jump for tick, jump in wanted.kept.items() if begin < tick < end},
-        poses={tick - begin: costs for tick, costs in wanted.poses.items() if begin < tick < end},
-        parts=[
-            aim._replace(tick=aim.tick - begin) for aim in wanted.parts if begin < aim.tick < end
-        ],
+        kept={tick - begin: jump for tick, jump in wanted.kept.items() if tick in inner},
+        poses={tick - begin: costs for tick, costs in wanted.poses.items() if tick in inner},
+        parts=[aim._replace(tick=aim.tick - begin) for aim in wanted.parts if aim.tick in inner],
         barred=[each.shift(begin) for each in wanted.barred],
         dislikes=[Dislike(d.tick - at, d.gait, d.tags) for d in wanted.dislikes],
         gait_shares=None if wanted.gait_shares is None else wanted.gait_shares[at:],
@@ -86,11 +85,6 @@ def revise(
     start = _find_state(footage, plan, _find_place(closed, begin), begin, stride)
     found = beam.search(start if begin else None, progress)
     return Revised(_splice(plan, found, begin, end), begin, end)
-
-
-def _find_step_from(tick: float, stride: int) -> int:
-    """Return the first tick of a plan, at or after a given one, at which a search step begins."""
-    return math.ceil(tick / stride) * stride
 
 
 def _find_place(closed: Closed, plan_tick: int) -> np.ndarray:
@@ -118,13 +112,13 @@ def lay_pieces(way: np.ndarray, before: np.ndarray, pieces: Sequence[Revised]) -
     for piece in pieces:
         first, last = piece.begin, min(piece.end, len(way) - 1)
         start = max(first - 1, 0)
+        own = way[first : last + 1]
         at_start = _find_shift(way[start], result[start], 0.0)
         at_end = _find_shift(way[last], result[last], at_start[2])
         share = np.linspace(0.0, 1.0, last - first + 1)[:, None]
-        span, rounds = slice(first, last + 1), _shift(way[last], at_end)[2] - result[last, 2]
-        result[span] = (1.0 - share) * _shift(way[span], at_start) + share * _shift(
-            way[span], at_end
-        )
+        rounds = _shift(way[last], at_end)[2] - result[last, 2]
+        laid = (1.0 - share) * _shift(own, at_start) + share * _shift(own, at_end)
+        result[first : last + 1] = laid
         result[last + 1 :, 2] += rounds  # whole ones
     return result
 
@@ -143,24 +137,22 @@ def _shift(way: np.ndarray, shift: np.ndarray) -> np.ndarray:
 
 def _splice(plan: ShotPlan, found: ShotPlan, begin: int, end: int) -> ShotPlan:
     """Put the frames found from one tick to another into a plan."""
-    parts = plan.frames[:begin], found.frames[: end - begin], plan.frames[end:]
-    jumps = np.concatenate([plan.jumps[:begin], found.jumps[: end - begin], plan.jumps[end:]])
-    frames = np.concatenate(parts)
+    frames, jumps = (
+        np.concatenate([old[:begin], new[: end - begin], old[end:]])
+        for old, new in ((plan.frames, found.frames), (plan.jumps, found.jumps))
+    )
     for seam in (begin, end):  # a piece may begin with a jump
         if 0 < seam < len(frames):
             jumps[seam] = frames[seam] != frames[seam - 1] + 1
     return ShotPlan(frames, jumps, plan.cost + found.cost)
 
 
-def _find_end(footage: Footage, plan: ShotPlan, step: int, stride: int) -> int:
-    """Return the step from the given one on at which a piece can end: not just after a jump."""
-    calm = round(NUMBERS.calm_end * footage.fps)
-    while step * stride < len(plan.frames):
-        tick = step * stride
-        if not plan.jumps[max(tick - calm, 0) : tick + 1].any():
-            return step
-        step += 1
-    return step
+def _find_end(footage: Footage, plan: ShotPlan, tick: int, stride: int) -> int:
+    """Return the tick, some strides from a given one, at which a piece can end: without a jump."""
+    calm = round(NUMBERS.jumps_apart * footage.fps)
+    while plan.jumps[max(tick - calm, 0) : tick + 1].any() and tick < len(plan.frames):
+        tick += stride
+    return tick
 
 
 def _find_state(
@@ -168,12 +160,11 @@ def _find_state(
 ) -> SearchStart:
     """Return the state of a plan at a tick at which it could jump."""
     jumps, fading = compute_fading(footage, plan)
-    before = np.flatnonzero(jumps < begin)
     x, y, yaw = place.tolist()
     frame = int(min(plan.frames[begin - 1] + 1, footage.frame_count - 1))
-    if not len(before):
+    last = int(np.searchsorted(jumps, begin)) - 1
+    if last < 0:
         return SearchStart(frame, (x, y, yaw), begin // stride)
-    last = before[-1]
     since = (begin - int(jumps[last])) // stride
     vx, vy, turn = fading[last].tolist()
     return SearchStart(frame, (x, y, yaw), since, (vx, vy, turn))

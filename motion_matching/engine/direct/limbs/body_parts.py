@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import difflib
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -23,13 +22,6 @@ from .limbs import find_limbs
 from .numbers import NUMBERS
 
 
-class Carriage(NamedTuple):
-    """Usual place (2,) of a part from the simulation bone, and its deviation, both in metres."""
-
-    offset: np.ndarray
-    spread: float
-
-
 def name_part(mark: Mark) -> str:
     """Name the part that a mark places."""
     return mark.part.replace("_", " ")
@@ -44,11 +36,10 @@ def find_bone(database: Database, part: str) -> int:
 
 def check_parts(database: Database, marks: Sequence[Mark]) -> None:
     """Raise SettingsError for a mark for a body part that this character does not have."""
-    of_limbs = [mark for mark in marks if mark.part not in (CHARACTER, HIPS)]
-    limbs = find_limbs(database.skeleton) if of_limbs else {}
-    for mark in of_limbs:
-        if mark.part not in limbs:
-            near = difflib.get_close_matches(mark.part, [CHARACTER, HIPS, *limbs], 4, 0.0)
+    parts = [CHARACTER, HIPS, *find_limbs(database.skeleton)]
+    for mark in marks:
+        if mark.part not in parts:
+            near = difflib.get_close_matches(mark.part, parts, 4, 0.0)
             raise SettingsError(
                 f"The mark at {mark.time:g} s is for '{mark.part}', which this body has not; use "
                 f"one of {join_quoted(near)}."
@@ -64,8 +55,11 @@ def get_part_places(footage: Footage, part: str) -> np.ndarray:
     return known[part]
 
 
-def estimate_carriage(footage: Footage, mark: Mark) -> Carriage:
-    """Return how the data carries a mark's part: at the requested height, held if it is held."""
+def _estimate_carriage(footage: Footage, mark: Mark) -> tuple[np.ndarray, float]:
+    """Return the usual place (2,) of a mark's part from the simulation bone, and its deviation.
+
+    Both are in metres; only frames count that carry it as high as requested, and held if it is.
+    """
     places = get_part_places(footage, mark.part).astype(np.float64)
     weights = footage.candidates.astype(np.float64)
     wishes = []
@@ -78,8 +72,7 @@ def estimate_carriage(footage: Footage, mark: Mark) -> Carriage:
             weights = weights * wish
     weights /= max(weights.sum(), 1e-9)
     offset = weights @ places[:, :2]
-    spread = float(np.sqrt(weights @ np.sum((places[:, :2] - offset) ** 2, axis=1)))
-    return Carriage(offset, spread)
+    return offset, float(np.sqrt(weights @ np.sum((places[:, :2] - offset) ** 2, axis=1)))
 
 
 def find_leaders(shot: Shot) -> Mapping[int, int]:
@@ -88,7 +81,7 @@ def find_leaders(shot: Shot) -> Mapping[int, int]:
     A mark for the character, or else for its hips, leads limbs at that time and while it is held.
     Of limbs at one time the first leads.
     """
-    ranks = [_rank(mark) for mark in shot.marks]
+    ranks = [[CHARACTER, HIPS, mark.part].index(mark.part) for mark in shot.marks]
     result: dict[int, int] = {}
     for i, mark in enumerate(shot.marks):
         if not mark.is_of_part:
@@ -105,18 +98,12 @@ def find_leaders(shot: Shot) -> Mapping[int, int]:
     return result
 
 
-def _rank(mark: Mark) -> int:
-    return [CHARACTER, HIPS, mark.part].index(mark.part)
-
-
 def place_roots(shot: Shot, footage: Footage) -> tuple[Shot, Mapping[int, float]]:
     """Return a shot of the footage's size in which the character itself is at all marks.
 
     For marks of parts, also return by index how far in metres it may be from there: their offset
     from the character is unknown before the search.
     """
-    if not any(mark.is_of_part for mark in shot.marks):
-        return shot, {}
     leaders, marks, spreads = find_leaders(shot), list(shot.marks), {}
     place, yaw = np.array(shot.position), shot.facing
     for i, mark in enumerate(shot.marks):
@@ -133,11 +120,10 @@ def place_roots(shot: Shot, footage: Footage) -> tuple[Shot, Mapping[int, float]
             yaw = float(np.arctan2(way[0], -way[1]))
         place = np.array(mark.position)
         if mark.is_of_part:
-            carriage = estimate_carriage(footage, mark)
-            place = place - planar.rotate(carriage.offset, yaw)
+            offset, spreads[i] = _estimate_carriage(footage, mark)
+            place = place - planar.rotate(offset, yaw)
             x, y = place.tolist()
             marks[i] = replace(marks[i], position=(x, y), part=CHARACTER, height=None)
-            spreads[i] = carriage.spread
     return replace(shot, marks=tuple(marks)), spreads
 
 
@@ -157,27 +143,16 @@ def put_parts_back(rooted: Shot, shot: Shot, near: frozenset[int]) -> Shot:
 
 def pose_hips(shot: Shot) -> Shot:
     """Return a shot whose marks ask for heights of hips by poses."""
-    if not any(_asks_for_hips(mark) for mark in shot.marks):
-        return shot
-    return replace(shot, marks=tuple(_list_posed(shot)))
+    marks = list(shot.marks)
+    for i, mark in enumerate(marks):
+        if _asks_for_hips(mark) and not isinstance(mark.pose, str):
+            height = measure_height(mark, shot.floor)
+            marks[i] = replace(mark, pose=replace(mark.pose or Pose(), height=height))
+    return replace(shot, marks=tuple(marks))
 
 
 def _asks_for_hips(mark: Mark) -> bool:
     return mark.is_of_part and mark.part == HIPS and mark.height is not None
-
-
-def _list_posed(shot: Shot) -> Iterator[Mark]:
-    for mark in shot.marks:
-        if not _asks_for_hips(mark) or isinstance(mark.pose, str):
-            yield mark
-        else:
-            height = measure_height(mark, shot.floor)
-            yield replace(mark, pose=replace(mark.pose or Pose(), height=height))
-
-
-def _steers(mark: Mark) -> bool:
-    """Return whether a mark needs another way or other motion."""
-    return any(each is not None for each in (mark.facing, mark.frame, mark.gait, mark.tags))
 
 
 def find_mark_problem(mark: Mark) -> str:
@@ -194,28 +169,20 @@ def find_mark_problem(mark: Mark) -> str:
             f"is for the {name_part(mark)}, but a shot begins where its character is; give it a "
             "later time, or make it one for the character"
         )
-    if not mark.leads and (_steers(mark) or (mark.position is not None and not mark.is_limb)):
+    steers = (mark.facing, mark.frame, mark.gait, mark.tags) != (None, None, None, None)
+    if not mark.leads and (steers or (mark.position is not None and not mark.is_limb)):
         return (
             "does not lead the character, so it can only bring a limb to a place or show a pose; "
             "let it lead, or leave out what else it asks for"
         )
-    if problem := _find_palm_problem(mark):
-        return problem
-    has_height = isinstance(mark.pose, str) or (mark.pose and mark.pose.height is not None)
-    if _asks_for_hips(mark) and has_height:
-        return "has a height of the hips, and a pose that has one as well; leave one of them out"
-    return ""
-
-
-def _find_palm_problem(mark: Mark) -> str:
-    """Describe the fault in the direction of a palm, or return an empty string."""
-    if mark.palm is None:
-        return ""
-    if mark.part not in HANDS:
+    if mark.palm is not None and mark.part not in HANDS:
         return (
             f"has a palm, but is for the {name_part(mark)}; leave the palm out, or let the mark be "
             "for a hand"
         )
-    if not all(map(math.isfinite, mark.palm)) or not any(mark.palm):
+    if mark.palm and not (all(map(math.isfinite, mark.palm)) and any(mark.palm)):
         return "has a palm whose direction is none; give x, y and z, such as 0, 0, -1 for down"
+    has_height = isinstance(mark.pose, str) or (mark.pose and mark.pose.height is not None)
+    if _asks_for_hips(mark) and has_height:
+        return "has a height of the hips, and a pose that has one as well; leave one of them out"
     return ""

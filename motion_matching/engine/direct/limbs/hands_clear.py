@@ -9,6 +9,7 @@ import numpy as np
 from scipy.ndimage import gaussian_filter1d
 
 from ...control.rollout import Take
+from ...maths.along_time import count_frames_to
 from ...maths.easing import smoothstep
 from ..obstacles.obstruction import Obstruction
 from ..shot.shot import Mark
@@ -48,7 +49,8 @@ def _keep_hand_out(
     if np.abs(needed).max(initial=0.0) < NUMBERS.hand_worth:
         return take.poses
     width = NUMBERS.clear_ease * take.fps
-    free = smoothstep(np.clip(_count_from(held) / (2.0 * width), 0.0, 1.0))[:, None]
+    away = count_frames_to(held) if held.any() else np.full(len(held), np.inf)
+    free = smoothstep(np.clip(away / (2.0 * width), 0.0, 1.0))[:, None]
     eased = free * gaussian_filter1d(_spread(needed, round(width)), 0.5 * width, axis=0)
     moved = hand + eased
     moved += np.where(held[:, None], 0.0, _push_out(shoulder, moved, stands, obstruction))
@@ -67,34 +69,19 @@ def _push_out(
     way = hand[:, :2] - shoulder[:, :2]
     length = np.maximum(np.linalg.norm(way, axis=1), 1e-9)
     crossed = shoulder[:, :2] + share[:, None] * way  # an arm over a rail clears it only just
-    surfaces = np.maximum(
-        obstruction.find_surfaces(hand[:, :2], stands, NUMBERS.over_edge),
-        obstruction.find_surfaces(crossed, stands, NUMBERS.over_edge),
-    )
-    over = np.maximum(surfaces - hand[:, 2], 0.0)
-    back = np.where(share < 1.0, (1.0 - share) + NUMBERS.before_edge / length, 0.0)
-    back = np.minimum(back, 1.0)
+    edge = NUMBERS.over_edge
+    tops = [obstruction.find_surfaces(at, stands, edge) for at in (hand[:, :2], crossed)]
+    over = np.maximum(np.max(tops, axis=0) - hand[:, 2], 0.0)
+    back = np.where(share < 1.0, np.minimum(1.0 - share + NUMBERS.before_edge / length, 1.0), 0.0)
     lifts = (over > 0.0) & (over < NUMBERS.highest_lift) & (over < back * length)
     result[:, 2] = np.where(lifts, over, 0.0)
     result[:, :2] = np.where(lifts, 0.0, -back)[:, None] * way
     return result
 
 
-def _count_from(held: np.ndarray) -> np.ndarray:
-    """Return the number of ticks (T,) to the nearest hold of a hand; infinite without one."""
-    at = np.flatnonzero(held)
-    if not len(at):
-        return np.full(len(held), np.inf)
-    ticks = np.arange(len(held))
-    after = np.clip(np.searchsorted(at, ticks), 0, len(at) - 1)
-    before = np.maximum(after - 1, 0)
-    return np.minimum(np.abs(at[after] - ticks), np.abs(ticks - at[before]))
-
-
 def _spread(moved: np.ndarray, width: int) -> np.ndarray:
     """Give each tick the largest of the movements (T, 3) within a width of ticks."""
-    sizes = np.linalg.norm(moved, axis=1)
-    padded = np.pad(sizes, width)
-    windows = np.lib.stride_tricks.sliding_window_view(padded, 2 * width + 1)
+    sizes = np.pad(np.linalg.norm(moved, axis=1), width)
+    windows = np.lib.stride_tricks.sliding_window_view(sizes, 2 * width + 1)
     largest = np.arange(len(moved)) + windows.argmax(axis=1) - width
     return np.asarray(moved[np.clip(largest, 0, len(moved) - 1)])

@@ -53,8 +53,6 @@ def lean_to_marks(
     poses = take.poses
     for reaching in _list_reaching(take, marks, body, begins):
         poses = _lean(poses, reaching, body, take, obstruction)
-    if poses is take.poses:
-        return take
     return replace(take, poses=poses)
 
 
@@ -67,15 +65,14 @@ def _list_reaching(
         for k, mark in enumerate(marks)
         if mark.is_limb and mark.part in body.arms and mark.time + mark.hold >= begins
     )
-    groups: list[list[tuple[float, float, int]]] = []
-    for span in spans:
-        if groups and span[0] <= max(stop for _, stop, _ in groups[-1]):
-            groups[-1].append(span)
-        else:
-            groups.append([span])
-    found = (
-        _make_reaching(take, [marks[k] for _, _, k in group], body, begins) for group in groups
-    )
+    groups: list[list[Mark]] = []
+    last = -math.inf
+    for start, stop, k in spans:
+        if start > last:
+            groups.append([])
+        groups[-1].append(marks[k])
+        last = max(last, stop)
+    found = (_make_reaching(take, group, body, begins) for group in groups)
     return [each for each in found if each is not None]
 
 
@@ -114,18 +111,12 @@ def _lean(
     ease_in, ease_out = (
         (NUMBERS.lean_ease + NUMBERS.lean_ease_more * lean.amount[k]) * take.fps for k in (0, -1)
     )
-    ticks = np.arange(
-        max(math.ceil(first - ease_in), 0), min(math.floor(last + ease_out) + 1, len(poses))
-    )
+    start, stop = math.ceil(first - ease_in), math.floor(last + ease_out) + 1
+    ticks = np.arange(max(start, 0), min(stop, len(poses)))
     early, late = np.maximum(first - ticks, 0) / ease_in, np.maximum(ticks - last, 0) / ease_out
-    share = smoothstep(1.0 - np.maximum(early, late))[:, None]
+    share = smoothstep(1.0 - np.maximum(early, late))
     at = np.clip(ticks, first, last) - first
-    shown = Lean(
-        lean.turn[at] * share,
-        {hand: turn[at] * share for hand, turn in lean.collars.items()},
-        lean.shift[at] * share,
-        lean.amount[at],
-    )
+    shown = lean.map(lambda rows: (rows[at].T * share).T)
     result = poses.copy()
     result[ticks] = bend(poses[ticks], shown, body, parents)
     return stand(result, poses, ticks, body, take)
@@ -150,7 +141,9 @@ def _find_lean(frame: _Frame, fps: float) -> Lean | None:
     if hopeless[0]:
         return None
     amount = np.where(hopeless, 0.0, _find_amounts(amounts, missing))
-    return _smooth(frame.make_lean(amount, np.where(hopeless, 0.0, down)), fps)
+    lean = frame.make_lean(amount, np.where(hopeless, 0.0, down))
+    width = NUMBERS.lean_calm * fps  # a lean changes no faster than a trunk does
+    return lean.map(lambda rows: gaussian_filter1d(rows, width, axis=0, mode="nearest"))
 
 
 def _find_amounts(amounts: np.ndarray, missing: np.ndarray) -> np.ndarray:
@@ -163,16 +156,6 @@ def _find_amounts(amounts: np.ndarray, missing: np.ndarray) -> np.ndarray:
     is_between = reached[best, columns] & (best > 0) & (high < COSTS.lean_barred)
     share = np.where(is_between, high / np.maximum(high - low, 1e-9), 1.0)
     return np.asarray(amounts[before] + share * (amounts[best] - amounts[before]))
-
-
-def _smooth(lean: Lean, fps: float) -> Lean:
-    """Smooth a lean over time, so that it changes no faster than a trunk does."""
-
-    def calm(rows: np.ndarray) -> np.ndarray:
-        return np.asarray(gaussian_filter1d(rows, NUMBERS.lean_calm * fps, axis=0, mode="nearest"))
-
-    collars = {hand: calm(turn) for hand, turn in lean.collars.items()}
-    return Lean(calm(lean.turn), collars, calm(lean.shift), calm(lean.amount))
 
 
 class _Frame(NamedTuple):
@@ -210,10 +193,9 @@ class _Frame(NamedTuple):
         away = away + np.maximum(NUMBERS.below_shoulders * body.size - far, 0.0) * ahead
         way = away / np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-9)
         beside = planar.rotate((from_hands - middle)[:, :2], -yaw)
-        span = np.max(
-            [np.linalg.norm((each - middle)[:, :2], axis=1) for each in shoulders.values()]
-        )
-        turned = (beside[:, 0] * way[:, 1] - beside[:, 1] * way[:, 0]) / max(float(span), 1e-6)
+        spread = np.array(list(shoulders.values()))[..., :2] - middle[:, :2]
+        span = max(float(np.linalg.norm(spread, axis=-1).max()), 1e-6)
+        turned = (beside[:, 0] * way[:, 1] - beside[:, 1] * way[:, 0]) / span
         return cls(poses, reaching.goals, body, parents, yaw, way, turned, shoulders, obstruction)
 
     def make_lean(self, amount: np.ndarray, down: np.ndarray | float) -> Lean:
@@ -249,12 +231,10 @@ class _Frame(NamedTuple):
 
     def _find_shoulders(self, lean: Lean) -> np.ndarray:
         """Return the middle (K, 3) of shoulders of a lean."""
-        _, joints = quat.compute_world(
-            bend(self.poses, lean, self.body, self.parents), self.parents
-        )
-        return np.asarray(
-            np.mean([joints[:, limb.root] for limb in self.body.arms.values()], axis=0)
-        )
+        poses = bend(self.poses, lean, self.body, self.parents)
+        _, joints = quat.compute_world(poses, self.parents)
+        roots = [limb.root for limb in self.body.arms.values()]
+        return np.asarray(np.mean([joints[:, root] for root in roots], axis=0))
 
     def measure_missing(self, amount: np.ndarray, down: float) -> np.ndarray:
         """Return how much farther (K,) than arms reach the farthest goal is.
@@ -269,17 +249,11 @@ class _Frame(NamedTuple):
             length = np.linalg.norm(middle - root, axis=1) + np.linalg.norm(end - middle, axis=1)
             missing.append(np.linalg.norm(goal - root, axis=1) - NUMBERS.reach * length)
         result = np.max(missing, axis=0)
-        if self.obstruction is not None and amount.any():
-            result = np.where(self._find_bumped(joints), COSTS.lean_barred, result)
-        return np.asarray(result)
-
-    def _find_bumped(self, joints: np.ndarray) -> np.ndarray:
-        """Return in which poses (K,), with joints (K, B, 3), the head is inside an obstacle."""
-        assert self.obstruction is not None
-        if self.body.head is None:
-            return np.zeros(len(joints), bool)
+        if self.obstruction is None or self.body.head is None or not amount.any():
+            return np.asarray(result)
         neck, head = (joints[:, bone] for bone in (self.parents[self.body.head], self.body.head))
         crown = head + DIRECT.crown * self.body.size * quat.normalize_vectors(head - neck)
         stands = self.poses[:, 2, 0].astype(np.float64)
         depths = [self.obstruction.measure_depths(point, stands) for point in (head, crown)]
-        return np.max(depths, axis=0) > -NUMBERS.head_clear * self.body.size
+        is_bumped = np.max(depths, axis=0) > -NUMBERS.head_clear * self.body.size
+        return np.where(is_bumped, COSTS.lean_barred, result)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
 
-from ...body.body_roles import BodyRoles
 from ...control.rollout import Take
 from ...database.database import Database
 from ...maths import planar
@@ -45,11 +44,15 @@ class Lean(NamedTuple):
     shift: np.ndarray
     amount: np.ndarray
 
+    def map(self, change: Callable[[np.ndarray], np.ndarray]) -> Lean:
+        """Return a lean whose rows, by tick, are changed by a function."""
+        collars = {hand: change(turn) for hand, turn in self.collars.items()}
+        return Lean(change(self.turn), collars, change(self.shift), change(self.amount))
+
 
 def find_body(database: Database) -> LeaningBody | None:
     skeleton = database.skeleton
-    limbs = find_limbs(skeleton)
-    arms = {name: limb for name, limb in limbs.items() if name.endswith("hand")}
+    arms = {name: limb for name, limb in find_limbs(skeleton).items() if name.endswith("hand")}
     roles = find_known_roles(skeleton)
     if roles is None or not arms or roles.four_legged:
         return None
@@ -57,26 +60,19 @@ def find_body(database: Database) -> LeaningBody | None:
     spine = tuple(bone for bone in spine if hips in skeleton.get_ancestors(bone))
     pelvis = NUMBERS.lean_pelvis if spine else 1.0
     rest = (1.0 - pelvis) / max(len(spine), 1)
-    shares = (pelvis, *(pelvis + rest * (k + 1) for k in range(len(spine))))
+    collars = {name: roles.chains.get(name.replace("hand", "collar")) for name in arms}
+    neck = roles.chains.get("neck") or roles.chains.get("head") or (None,)
     return LeaningBody(
         hips,
         (hips, *spine),
-        shares,
-        _get_first(roles, "neck", "head"),
+        tuple(pelvis + rest * k for k in range(len(spine) + 1)),
+        neck[0],
         database.roles.head,
-        {name: bone for name in arms if (bone := _get_collar(roles, name)) is not None},
+        {name: chain[0] for name, chain in collars.items() if chain},
         arms,
         tuple(LimbChain(*chain[:3]) for chain in database.roles.leg_bones),
         find_size(database),
     )
-
-
-def _get_first(roles: BodyRoles, *names: str) -> int | None:
-    return next((roles.chains[name][0] for name in names if name in roles.chains), None)
-
-
-def _get_collar(roles: BodyRoles, hand: str) -> int | None:
-    return _get_first(roles, hand.replace("hand", "collar"))
 
 
 def bend(poses: np.ndarray, lean: Lean, body: LeaningBody, parents: np.ndarray) -> np.ndarray:
@@ -89,20 +85,15 @@ def bend(poses: np.ndarray, lean: Lean, body: LeaningBody, parents: np.ndarray) 
 
     turn, turned = to_world(lean.turn), rotations.copy()
     result = poses.copy()
-    own: dict[int, np.ndarray] = {
-        bone: quat.from_scaled_angle_axis(share * turn)
-        for bone, share in zip(body.trunk, body.shares, strict=True)
-    }
     level = turn * [1.0, 1.0, 0.0]
+    turns = {bone: share * turn for bone, share in zip(body.trunk, body.shares, strict=True)}
+    turns |= {limb.root: turn - NUMBERS.arm_hangs * level for limb in body.arms.values()}
     if body.neck is not None:
-        own[body.neck] = quat.from_scaled_angle_axis(turn - NUMBERS.lean_head * level)
-    for hand, limb in body.arms.items():
-        own[limb.root] = quat.from_scaled_angle_axis(turn - NUMBERS.arm_hangs * level)
-        if hand in body.collars and hand in lean.collars:
-            own[body.collars[hand]] = quat.mul(
-                quat.from_scaled_angle_axis(to_world(lean.collars[hand])),
-                quat.from_scaled_angle_axis(turn),
-            )
+        turns[body.neck] = turn - NUMBERS.lean_head * level
+    own = {bone: quat.from_scaled_angle_axis(each) for bone, each in turns.items()}
+    for hand in body.collars.keys() & lean.collars.keys():
+        collar = quat.from_scaled_angle_axis(to_world(lean.collars[hand]))
+        own[body.collars[hand]] = quat.mul(collar, quat.from_scaled_angle_axis(turn))
     for bone, parent in enumerate(parents.tolist()):
         if parent < 0:
             continue

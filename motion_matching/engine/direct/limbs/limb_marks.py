@@ -112,29 +112,26 @@ def _reach(
     if np.abs(metres).max(initial=0.0) <= NUMBERS.limb_worth:
         return take
     linear = span.compute_shares(ticks)
-    is_over, bend = False, None
-    if mark.leads and leg is None:
-        is_over = _is_over(mark, take, stay[0], obstruction)
-    goal = _find_ends(take, limb, ticks) + _ease(linear, is_over) * metres
-    if mark.leads and leg is None:
-        root = take.skeleton.compute_bone_positions([limb.root], take.poses[ticks])[:, 0]
-        side = find_elbow_side(mark.part, take.poses[ticks, 3:, 0], goal - root)
+    bend = None
+    is_arm = mark.leads and leg is None
+    is_over = is_arm and _is_over(mark, take, stay[0], obstruction)
+    goal = _find_joint(take, limb.end, ticks) + _ease(linear, is_over) * metres
+    if is_arm:
+        way = goal - _find_joint(take, limb.root, ticks)
+        side = find_elbow_side(mark.part, take.poses[ticks, 3:, 0], way)
         bend = Bend(side, smoothstep(linear / NUMBERS.foot_turn_share))
-    if bend is not None and mark.palm is not None:
-        bend = _swing_elbow(take, mark, span, goal, bend)
+        if mark.palm is not None:
+            bend = _swing_elbow(take, mark, span, goal, bend)
     return replace(take, poses=bend_limb(take.poses, ticks, take.skeleton, limb, goal, bend))
 
 
 def _swing_elbow(take: Take, mark: Mark, span: _Span, goal: np.ndarray, bend: Bend) -> Bend:
-    """Return the bend of an arm, its elbow lifted or tucked in as far as the palm needs.
-
-    Goals (K, 3) are by the span's ticks, over which the elbow gets there and back.
-    """
+    """Return the bend of an arm with goals (K, 3), its elbow swung as far as the palm needs."""
     limb, skeleton = find_limbs(take.skeleton)[mark.part], take.skeleton
     ticks = span.list_ticks(take.frame_count)
     shares = smoothstep(span.compute_shares(ticks))
-    root = skeleton.compute_bone_positions([limb.root], take.poses[ticks])[:, 0]
-    way, sign = quat.normalize_vectors(goal - root), 1.0 if mark.part == HANDS[0] else -1.0
+    way = quat.normalize_vectors(goal - _find_joint(take, limb.root, ticks))
+    sign = 1.0 if mark.part == HANDS[0] else -1.0
 
     def turn(swing: float) -> Bend:
         turned = quat.from_angle_axis(sign * swing * shares, way)
@@ -147,14 +144,14 @@ def _swing_elbow(take: Take, mark: Mark, span: _Span, goal: np.ndarray, bend: Be
     return turn(min(NUMBERS.elbow_swings, key=rate))
 
 
-def _find_ends(take: Take, limb: LimbChain, ticks: np.ndarray) -> np.ndarray:
-    """Return where (K, 3) the end of a limb is at ticks (K,)."""
-    return take.skeleton.compute_bone_positions([limb.end], take.poses[ticks])[:, 0]
+def _find_joint(take: Take, bone: int, ticks: np.ndarray) -> np.ndarray:
+    """Return where (K, 3) a bone is at ticks (K,)."""
+    return take.skeleton.compute_bone_positions([bone], take.poses[ticks])[:, 0]
 
 
 def _measure_away(take: Take, mark: Mark, limb: LimbChain, ticks: np.ndarray) -> np.ndarray:
     """Return the way (K, 3) in metres from a limb to its mark at ticks (K,)."""
-    end = _find_ends(take, limb, ticks)
+    end = _find_joint(take, limb.end, ticks)
     return mark.find_goals(end) - end
 
 
@@ -170,11 +167,11 @@ def _find_stay(
     first = first if begins else min(first, take.frame_count - 1)
     if not mark.leads:
         return first, last
-    poses = take.poses[first : last + 1]
-    if first < 0 or not len(poses):
+    ticks = np.arange(first, min(last + 1, take.frame_count))
+    if first < 0 or not len(ticks):
         return None
-    root, middle, end = (take.skeleton.compute_bone_positions([bone], poses)[:, 0] for bone in limb)
-    metres = _measure_away(take, mark, limb, np.arange(first, first + len(poses)))
+    root, middle, end = (_find_joint(take, bone, ticks) for bone in limb)
+    metres = mark.find_goals(end) - end
     length = np.linalg.norm(middle - root, axis=1) + np.linalg.norm(end - middle, axis=1)
     reach = np.linalg.norm(end + metres - root, axis=1) / length
     if reach[0] > NUMBERS.out_of_reach or reach[0] < NUMBERS.folded:
@@ -188,11 +185,7 @@ def _find_stay(
 def _find_span(
     take: Take, mark: Mark, stay: tuple[int, int], limb: LimbChain, database: Database
 ) -> _Span:
-    """Return when a limb is moved for a mark: a foot that stands as long as it stands.
-
-    So it slides neither then nor in the stances before and after. A foot with a higher mark is
-    lifted.
-    """
+    """Return when a limb is moved for a mark: a foot as long as it stands, lest it slides."""
     (first, last), ease = stay, round(NUMBERS.ease * take.fps)
     leg = _find_leg(limb, database)
     if leg is None or not mark.leads:
@@ -222,10 +215,7 @@ def _is_over(mark: Mark, take: Take, tick: int, obstruction: Obstruction | None)
 
 
 def _ease(linear: np.ndarray, is_over: bool) -> np.ndarray:
-    """Return shares (K, 3) of the way to a mark by shares (K,) of its time.
-
-    Above a surface, a hand rises first and comes down last.
-    """
+    """Return shares (K, 3) of a way by shares (K,) of its time; over a surface hands rise first."""
     rising = level = linear
     if is_over:
         share = NUMBERS.hand_rise_share

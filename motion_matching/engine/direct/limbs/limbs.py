@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -24,24 +26,19 @@ class LimbChain(NamedTuple):
     end: int
 
 
+@dataclass(frozen=True)
 class _Named:
     """A skeleton that equals any other with the same bones and rest pose."""
 
-    def __init__(self, skeleton: Skeleton) -> None:
-        rest = skeleton.rest_positions.tobytes(), skeleton.rest_rotations.tobytes()
-        self.skeleton = skeleton
-        self.key = skeleton.names, skeleton.parents.tobytes(), *rest, skeleton.end_sites
-
-    def __hash__(self) -> int:
-        return hash(self.key)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Named) and self.key == other.key
+    key: tuple[Any, ...]
+    skeleton: Skeleton = field(compare=False)
 
 
 def find_known_roles(skeleton: Skeleton) -> BodyRoles | None:
     """Return the cached roles of a body's bones, None if the body is not complete."""
-    return _find_roles(_Named(skeleton))
+    rest = skeleton.rest_positions.tobytes(), skeleton.rest_rotations.tobytes()
+    key = skeleton.names, skeleton.parents.tobytes(), *rest, skeleton.end_sites
+    return _find_roles(_Named(key, skeleton))
 
 
 @lru_cache(maxsize=8)  # finding them takes longer than bending a limb
@@ -57,11 +54,10 @@ def find_limbs(skeleton: Skeleton) -> dict[str, LimbChain]:
     body = find_known_roles(skeleton)
     chains = body.chains if body else {}
     limbs = {}
-    for side in ("left", "right"):
-        for parts in (_ARMS, _LEGS):
-            roles = [f"{side}_{part}" for part in parts]
-            if all(role in chains for role in roles):
-                limbs[roles[-1]] = LimbChain(*(chains[role][0] for role in roles))
+    for side, parts in itertools.product(("left", "right"), (_ARMS, _LEGS)):
+        roles = [f"{side}_{part}" for part in parts]
+        if all(role in chains for role in roles):
+            limbs[roles[-1]] = LimbChain(*(chains[role][0] for role in roles))
     return limbs
 
 
@@ -92,10 +88,10 @@ def bend_limb(
     whole, at_middle = bend_to(upper, lower, way, hinge, STRAIGHTEST)
     if bend is not None:
         whole = quat.mul(_turn_aside(quat.mul_vec(whole, upper), way, bend), whole)
-    result = poses.copy()
     above = [rotations[:, skeleton.parents[bone]] for bone in limb]
     world = above[0], rotations[:, limb.root], above[1], shins, above[2]
     turned = turn_limbs(world, whole, at_middle, rotations[:, limb.end])
+    result = poses.copy()
     for bone, local in zip(limb, turned, strict=True):
         result[ticks, 3:, bone] = local
     return result

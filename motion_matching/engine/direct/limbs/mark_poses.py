@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -70,9 +71,9 @@ def find_pose(database: Database, mark: Mark) -> BonePose | None:
     bones = [_find_bone(database, name, mark) for name, _ in mark.pose.rotations]
     rotations = np.array([rotation for _, rotation in mark.pose.rotations], float).reshape(-1, 4)
     lengths = np.linalg.norm(rotations, axis=1)
-    if not np.all(np.isfinite(lengths) & (lengths > _LEAST_LENGTH)):
-        [wrong, *_] = np.flatnonzero(~(np.isfinite(lengths) & (lengths > _LEAST_LENGTH)))
-        name, rotation = mark.pose.rotations[wrong]
+    is_sound = np.isfinite(lengths) & (lengths > _LEAST_LENGTH)
+    if not is_sound.all():
+        name, rotation = mark.pose.rotations[int(np.argmin(is_sound))]
         raise SettingsError(
             f"The pose of the mark at {mark.time:g} s turns '{name}' by {list(rotation)}, which is "
             "no rotation; give the four numbers w, x, y and z of one."
@@ -219,15 +220,12 @@ def plant_feet(
     ranges = baking.find_contact_ranges(take, database)
     for each, places, in_air in zip(asked, toes, raised, strict=True):
         first, last = np.flatnonzero(each.shares)[[0, -1]].tolist()
-        ranges = [
-            part
+        span = first, last + 1
+        parts = [
+            _leave_out(foot, *span) if in_air[foot.leg] else [_put_at(foot, each.tick, places)]
             for foot in ranges
-            for part in (
-                _leave_out(foot, first, last + 1)
-                if in_air[foot.leg]
-                else [_put_at(foot, each.tick, places)]
-            )
         ]
+        ranges = list(itertools.chain.from_iterable(parts))
     planted = baking.bake_feet(take, database, ranges)
     poses = np.array(planted.poses)
     for each, in_air in zip(asked, raised, strict=True):
@@ -242,8 +240,6 @@ def plant_feet(
 def _leave_out(foot: ContactRange, start: int, stop: int) -> list[ContactRange]:
     """Return the remaining parts of a contact before and after some ticks."""
     parts = (foot.start, min(foot.stop, start)), (max(foot.start, stop), foot.stop)
-    if foot.stop <= start or foot.start >= stop:
-        return [foot]
     return [replace(foot, start=a, stop=b) for a, b in parts if a < b]
 
 

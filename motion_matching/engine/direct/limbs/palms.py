@@ -26,8 +26,6 @@ from .numbers import NUMBERS
 
 # in frames of hands: to the knuckles, and out of the palm, because Z points up from the back
 _FINGERS, _PALM = np.array([0.0, 1.0, 0.0]), np.array([0.0, 0.0, -1.0])
-_REACHES = np.array(NUMBERS.elbow_reach)
-_ELBOW = np.array(NUMBERS.elbow_side)
 
 
 class _Angles(NamedTuple):
@@ -50,6 +48,7 @@ class _ForearmView(NamedTuple):
     neutral: np.ndarray  # direction of the palm halfway between pronation and supination
     palm: np.ndarray
     fingers: np.ndarray
+    frame: np.ndarray  # rotation (4,) from the hand's bone, as of `find_palm_frame`
 
     @classmethod
     def from_poses(cls, poses: np.ndarray, skeleton: Skeleton, part: str) -> _ForearmView | None:
@@ -72,7 +71,7 @@ class _ForearmView(NamedTuple):
         neutral = -sign * (hinge - np.sum(hinge * forearm, axis=1, keepdims=True) * forearm)
         hand = quat.mul(rotations[:, limb.end], frame)
         palm, fingers = rotate(hand, _PALM), rotate(hand, _FINGERS)
-        return cls(sign, forearm, quat.normalize_vectors(neutral), palm, fingers)
+        return cls(sign, forearm, quat.normalize_vectors(neutral), palm, fingers, frame)
 
     def measure(self) -> _Angles:
         """Return the turns of the hand."""
@@ -113,9 +112,8 @@ def find_elbow_side(part: str, headings: np.ndarray, ways: np.ndarray) -> np.nda
     Ways (K, 3) lead from the shoulder to the hand.
     """
     sides = np.array([1.0 if part == HANDS[0] else -1.0, 1.0, 1.0])
-    reaches, elbow = (
-        quat.mul_vec(headings, np.tile(sides * each, (len(ways), 1))) for each in (_REACHES, _ELBOW)
-    )
+    both = sides * [NUMBERS.elbow_reach, NUMBERS.elbow_side]
+    reaches, elbow = (quat.mul_vec(headings, np.tile(each, (len(ways), 1))) for each in both)
     turns = quat.between(quat.normalize_vectors(reaches), quat.normalize_vectors(ways))
     return np.asarray(quat.mul_vec(turns, elbow))
 
@@ -170,17 +168,11 @@ def _limit(own: _Angles, twist: np.ndarray, bend: np.ndarray) -> _Angles:
     """Limit a twist (K,) and a bend (K,) to a person's range, which the motion's own may exceed."""
     share = smoothstep(np.cos(bend) / np.sin(NUMBERS.along_forearm))
     twist = own.twist + share * (twist - own.twist)
+    inward, outward = NUMBERS.pronation, -NUMBERS.supination
+    forward, back = NUMBERS.flexion, -NUMBERS.extension
     return _Angles(
-        np.clip(
-            twist,
-            np.minimum(-NUMBERS.supination, own.twist),
-            np.maximum(NUMBERS.pronation, own.twist),
-        ),
-        np.clip(
-            bend,
-            np.minimum(-NUMBERS.extension, own.bend),
-            np.maximum(NUMBERS.flexion, own.bend),
-        ),
+        np.clip(twist, np.minimum(outward, own.twist), np.maximum(inward, own.twist)),
+        np.clip(bend, np.minimum(back, own.bend), np.maximum(forward, own.bend)),
         np.clip(own.aside, -NUMBERS.ulnar, NUMBERS.radial),
     )
 
@@ -189,12 +181,8 @@ def _turn(take: Take, part: str, ticks: np.ndarray, angles: _Angles) -> np.ndarr
     """Return poses (T, 7, B) whose hand is turned about its forearm, then bent at the wrist."""
     limb, parents = find_limbs(take.skeleton)[part], take.skeleton.parents
     poses = take.poses[ticks].astype(np.float64)
-    arm, frame = (
-        _ForearmView.from_poses(poses, take.skeleton, part),
-        find_palm_frame(take.skeleton, part),
-    )
+    arm = _ForearmView.from_poses(poses, take.skeleton, part)
     assert arm is not None
-    assert frame is not None
     rotations, _ = quat.compute_world(poses, parents)
     half, whole = (
         quat.from_angle_axis(arm.sign * share * angles.twist, arm.forearm)
@@ -203,15 +191,14 @@ def _turn(take: Take, part: str, ticks: np.ndarray, angles: _Angles) -> np.ndarr
     hand = quat.mul(whole, rotations[:, limb.end])
     hinge = np.cross(arm.forearm, quat.mul_vec(whole, arm.palm))
     hand = quat.mul(quat.from_angle_axis(angles.bend, quat.normalize_vectors(hinge)), hand)
-    palm = rotate(quat.mul(hand, frame), _PALM)
+    palm = rotate(quat.mul(hand, arm.frame), _PALM)
     hand = quat.mul(quat.from_angle_axis(arm.sign * angles.aside, palm), hand)
+    above, before_hand = (rotations[:, parents[bone]] for bone in (limb.middle, limb.end))
+    forearm = quat.inv_mul(above, quat.mul(half, rotations[:, limb.middle]))
     result = take.poses.copy()
-    middle, above = rotations[:, limb.middle], rotations[:, parents[limb.end]]
-    for bone, parent, world in (
-        (limb.middle, rotations[:, parents[limb.middle]], quat.mul(half, middle)),
-        (limb.end, quat.mul(half, above), hand),
-    ):
-        result[ticks, 3:, bone] = quat.normalize(quat.inv_mul(parent, world))
+    result[ticks, 3:, limb.middle] = quat.normalize(forearm)
+    wrist = quat.inv_mul(quat.mul(half, before_hand), hand)
+    result[ticks, 3:, limb.end] = quat.normalize(wrist)
     return result
 
 

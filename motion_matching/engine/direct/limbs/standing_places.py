@@ -32,11 +32,10 @@ class _Arm(NamedTuple):
 
 
 class _Places(NamedTuple):
-    """Places (P, 2) to stand at, headings (P,), and what they cost (P,) in metres of stretching."""
+    """Places (P, 2) to stand at, and headings (P,)."""
 
     points: np.ndarray
     yaws: np.ndarray
-    costs: np.ndarray
 
 
 def stand_beside(shot: Shot, obstruction: Obstruction, footage: Footage) -> Shot:
@@ -50,7 +49,8 @@ def stand_beside(shot: Shot, obstruction: Obstruction, footage: Footage) -> Shot
             continue
         leader = led.get(i)
         is_first = leader is None or shot.marks[leader].is_limb
-        if mark.part not in arms or not is_first or not _is_near(mark, obstruction):
+        away = obstruction.measure_distances(np.array([mark.position]))[0]
+        if mark.part not in arms or not is_first or away >= NUMBERS.beside_near:
             place = np.array(mark.position, float)
             continue
         together = [i, *(k for k, other in led.items() if other == i)]
@@ -63,10 +63,6 @@ def stand_beside(shot: Shot, obstruction: Obstruction, footage: Footage) -> Shot
             assert found.position is not None
             place = np.array(found.position)
     return replace(shot, marks=tuple(sorted(result, key=lambda mark: mark.time)))
-
-
-def _is_near(mark: Mark, obstruction: Obstruction) -> bool:
-    return bool(obstruction.measure_distances(np.array([mark.position]))[0] < NUMBERS.beside_near)
 
 
 def _find_arms(shot: Shot, footage: Footage) -> dict[str, _Arm]:
@@ -103,15 +99,10 @@ def _find_place(
     facing = next((mark.facing for mark in hands if mark.facing is not None), None)
     for clear in (NUMBERS.toes_ahead, NUMBERS.least_clear):
         places = _list_places(goal, travel, facing, obstruction, clear)
-        costs = sum(
-            (_rate(places, mark, arms[mark.part], obstruction) for mark in hands), places.costs
-        )
+        rates = [_rate(places, mark, arms[mark.part], obstruction) for mark in hands]
         ends = np.linalg.norm(places.points - before, axis=1)
-        costs = (
-            costs
-            + COSTS.stand_way * ends
-            + COSTS.stand_turn * np.abs(planar.wrap(places.yaws - travel))
-        )
+        costs = sum(rates) + COSTS.stand_way * ends
+        costs = costs + COSTS.stand_turn * np.abs(planar.wrap(places.yaws - travel))
         for k in np.argsort(costs, kind="stable")[: NUMBERS.stand_tries].tolist():
             if not np.isfinite(costs[k]):
                 break
@@ -144,8 +135,7 @@ def _list_places(
     else:
         aside = NUMBERS.look_aside
         headings = [np.full(len(points), travel), to_goal, to_goal - aside, to_goal + aside]
-    yaws = np.concatenate(headings)
-    return _Places(np.tile(points, (len(headings), 1)), yaws, np.zeros(len(yaws)))
+    return _Places(np.tile(points, (len(headings), 1)), np.concatenate(headings))
 
 
 def _rate(places: _Places, mark: Mark, arm: _Arm, obstruction: Obstruction) -> np.ndarray:
@@ -154,21 +144,17 @@ def _rate(places: _Places, mark: Mark, arm: _Arm, obstruction: Obstruction) -> n
         np.broadcast_to(arm.shoulder[:2], places.points.shape), places.yaws
     )
     away = np.array(mark.position) - shoulders
-    far = np.hypot(np.linalg.norm(away, axis=1), arm.shoulder[2] - _get_height(mark, arm))
+    hangs = arm.shoulder[2] - arm.length
+    height = hangs if mark.height is None else mark.height
+    far = np.hypot(np.linalg.norm(away, axis=1), arm.shoulder[2] - height)
     stretched = np.maximum(far - NUMBERS.stretched * arm.length, 0.0)
     cramped = np.maximum(NUMBERS.cramped * arm.length - far, 0.0)
     ahead = planar.rotate(np.array(mark.position) - places.points, -places.yaws)
     aside = arm.side * np.arctan2(ahead[:, 0], -ahead[:, 1])
-    beyond = np.maximum(aside - NUMBERS.easy_side[1], 0.0) + np.maximum(
-        NUMBERS.easy_side[0] - aside, 0.0
-    )
+    least, most = NUMBERS.easy_side
+    beyond = np.maximum(aside - most, 0.0) + np.maximum(least - aside, 0.0)
     length = np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-9)
     short = away * np.maximum(1.0 - NUMBERS.touched / length, 0.0)
     over = obstruction.find_tops(shoulders, shoulders + short)
     blocked = over > arm.shoulder[2] - NUMBERS.reach_over
     return np.where(blocked, np.inf, stretched + cramped + COSTS.reach_aside * beyond)
-
-
-def _get_height(mark: Mark, arm: _Arm) -> float:
-    """Return the height of a hand at its mark, or hanging."""
-    return arm.shoulder[2] - arm.length if mark.height is None else mark.height

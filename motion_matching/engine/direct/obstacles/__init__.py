@@ -1,3 +1,3 @@
 """Keep a character clear of obstacles, and find the way round them."""
 
-__all__ = ("blocked", "body_clearance", "heights", "nearness", "obstruction", "routing")
+__all__ = ("body_clearance", "heights", "obstruction", "routing")

@@ -35,31 +35,22 @@ class Entry(NamedTuple):
 def list_capsules(database: Database) -> list[Capsule]:
     """Return trunk, head and legs of a body."""
     roles, size = database.roles, find_size(database)
-    top = roles.spine if roles.head is None else roles.head
-    chain = [top]
-    for bone in database.skeleton.get_ancestors(top):
-        chain.append(bone)
-        if bone == roles.hips:
-            break
-    chain.reverse()
+    up = database.skeleton.get_chain_to_root(roles.spine if roles.head is None else roles.head)
+    chain = up[up.index(roles.hips) :: -1] if roles.hips in up else up[::-1]
     capsules = [
-        Capsule("trunk", a, b, NUMBERS.trunk_radius * size)
-        for a, b in itertools.pairwise(chain[:-1])
+        Capsule("trunk", a, b, NUMBERS.trunk_radius * size) for a, b in itertools.pairwise(chain)
     ]
-    if len(chain) > 1:
-        name, radius = (
-            ("trunk", NUMBERS.trunk_radius) if roles.head is None else ("head", NUMBERS.head_radius)
-        )
-        capsules.append(Capsule(name, chain[-2], chain[-1], radius * size))
+    if capsules and roles.head is not None:
+        capsules[-1] = capsules[-1]._replace(name="head", radius=NUMBERS.head_radius * size)
+    radii = {
+        "thigh": NUMBERS.thigh_radius,
+        "shin": NUMBERS.shin_radius,
+        "foot": NUMBERS.foot_radius,
+    }
     for name, bones in zip(roles.leg_names, roles.leg_bones, strict=True):
-        parts = zip(
-            ("thigh", "shin", "foot"),
-            (NUMBERS.thigh_radius, NUMBERS.shin_radius, NUMBERS.foot_radius),
-            strict=True,
-        )
         capsules += [
             Capsule(f"{name} {part}", bones[k], bones[k + 1], radius * size)
-            for k, (part, radius) in enumerate(parts)
+            for k, (part, radius) in enumerate(radii.items())
         ]
     return capsules
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,17 +29,11 @@ class Obstruction:
 
     @classmethod
     def from_shot(cls, shot: Shot, radius: float) -> Obstruction:
-        """Return the obstacles and walls of a shot."""
-        return cls.from_parts(shot.obstacles, shot.walls, radius, shot.floor)
-
-    @classmethod
-    def from_parts(
-        cls, boxes: Sequence[Box], walls: Sequence[Wall], radius: float, floor: Ground = FLAT
-    ) -> Obstruction:
-        """Return boxes and walls that stand on a floor."""
+        """Return the obstacles and walls of a shot, which stand on its floor."""
+        floor, boxes = shot.floor, shot.obstacles
         placed = [box._replace(height=box.height + floor.height(*box.center)) for box in boxes]
-        sides = [*walls, *(side for box in placed for side in box.sides)]
-        tops = [_find_top(wall, floor) for wall in walls]
+        sides = [*shot.walls, *(side for box in placed for side in box.sides)]
+        tops = [_find_top(wall, floor) for wall in shot.walls]
         tops += [box.height for box in placed for _ in box.sides]
         ends = np.array(sides, float).reshape(-1, 2, 2)
         return cls(ends[:, 0], ends[:, 1], np.array(tops, float), tuple(placed), radius, floor)
@@ -119,12 +112,8 @@ class Obstruction:
         sides = self._cull(np.vstack([start, stop]), 0.0)
         a, b = self.starts[sides], self.stops[sides]
         meets = _find_crossings(start, stop, a, b) & (self.tops[sides] > heights[:, None])
-        way, side = (stop - start)[:, None], (b - a)[None]
-        to = a - start[:, None]
-        turned = way[..., 0] * side[..., 1] - way[..., 1] * side[..., 0]
-        share = (to[..., 0] * side[..., 1] - to[..., 1] * side[..., 0]) / np.where(
-            meets, turned, 1.0
-        )
+        turned = _cross((stop - start)[:, None], b - a)
+        share = _cross(a - start[:, None], b - a) / np.where(meets, turned, 1.0)
         return np.asarray(np.where(meets, share, 1.0).min(axis=1, initial=1.0))
 
     def find_surfaces(self, points: np.ndarray, stands: np.ndarray, margin: float) -> np.ndarray:
@@ -194,10 +183,8 @@ class Obstruction:
 
     def _is_in(self, points: np.ndarray) -> np.ndarray:
         """Return which points (P, 2) are inside a box."""
-        result = np.zeros(len(points), bool)
-        for box in self.boxes:
-            result |= _measure_inward(box, points) > 0.0
-        return result
+        inside = [_measure_inward(box, points) > 0.0 for box in self.boxes]
+        return np.any(inside, axis=0) if inside else np.zeros(len(points), bool)
 
 
 def _find_top(wall: Wall, floor: Ground) -> float:
@@ -207,11 +194,8 @@ def _find_top(wall: Wall, floor: Ground) -> float:
     (ax, ay), (bx, by) = wall
     length = max(float(np.hypot(bx - ax, by - ay)), 1e-9)
     aside = np.array([ay - by, bx - ax]) / length
-    points = [
-        np.add(wall[0], share * np.subtract(wall[1], wall[0])) + beside * aside
-        for share in NUMBERS.wall_shares
-        for beside in (-NUMBERS.wall_side, NUMBERS.wall_side)
-    ]
+    along = [np.add(wall[0], s * np.subtract(wall[1], wall[0])) for s in NUMBERS.wall_shares]
+    points = [at + side * aside for at in along for side in (-NUMBERS.wall_side, NUMBERS.wall_side)]
     heights = [floor.height(float(x), float(y)) for x, y in points]
     return max(heights) if max(heights) - min(heights) > STEP else np.inf
 
@@ -236,10 +220,12 @@ def _find_crossings(
 ) -> np.ndarray:
     """Return which ways (P,) cross which segments from a to b (K, 2), as (P, K)."""
 
-    def side(p: np.ndarray, q: np.ndarray, point: np.ndarray) -> np.ndarray:
-        way, to = q - p, point - p
-        return way[..., 0] * to[..., 1] - way[..., 1] * to[..., 0]
-
     first, last = start[:, None], stop[:, None]
-    apart = side(a, b, first) * side(a, b, last) < 0.0
-    return np.asarray(apart & (side(first, last, a) * side(first, last, b) < 0.0))
+    way, side = last - first, b - a
+    apart = _cross(side, first - a) * _cross(side, last - a) < 0.0
+    return np.asarray(apart & (_cross(way, a - first) * _cross(way, b - first) < 0.0))
+
+
+def _cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return the cross products (...) of vectors on the ground (..., 2)."""
+    return np.asarray(a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0])

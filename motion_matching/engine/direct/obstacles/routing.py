@@ -1,12 +1,14 @@
-"""Find the shortest way round obstacles, from corner to corner."""
+"""Find the shortest way round obstacles, from corner to corner, or how near it gets to a mark."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from ..numbers import NUMBERS
+from ..shot.shot import Shot
 from .obstruction import Obstruction
 
 _ROUNDING = 1e-6
@@ -30,19 +32,15 @@ def find_route(start: np.ndarray, stop: np.ndarray, obstruction: Obstruction) ->
     if _is_free(start, stop[None], obstruction)[0]:
         return Route(np.zeros((0, 2)), stop, float(np.linalg.norm(stop - start)), True)
     corners = obstruction.list_corners(obstruction.radius + NUMBERS.corner_room)
-    corners = corners[
-        obstruction.measure_distances(corners) >= obstruction.radius + NUMBERS.least_room
-    ]
-    points = np.vstack([start, stop, corners])
+    points = np.vstack([start, stop, corners[_has_room(corners, obstruction)]])
     lengths, before = _search(points, obstruction)
-    end, at, complete = stop, 1, True
-    if not np.isfinite(lengths[1]):
-        end, at, complete = *_find_nearest(points, lengths, obstruction), False
-    route = [] if complete else [at]
+    complete = bool(np.isfinite(lengths[1]))
+    end, at = (stop, int(before[1])) if complete else _find_nearest(points, lengths, obstruction)
+    route: list[int] = []
     while at > 0:
+        route.insert(0, at)
         at = int(before[at])
-        route.append(at)
-    inner = points[[k for k in reversed(route) if k > 0]]
+    inner = points[np.array(route, int)]
     steps = np.diff(np.vstack([start, inner, end]), axis=0)
     return Route(inner, end, float(np.linalg.norm(steps, axis=1).sum()), complete)
 
@@ -60,12 +58,10 @@ def _search(points: np.ndarray, obstruction: Obstruction) -> tuple[np.ndarray, n
         if done[at] or not np.isfinite(lengths[at]) or at == 1:
             return lengths, before
         done[at] = True
-        others = np.flatnonzero(~done)
-        further = lengths[at] + np.linalg.norm(points[others] - points[at], axis=1)
-        others = others[further < lengths[others]]
+        further = lengths[at] + np.linalg.norm(points - points[at], axis=1)
+        others = np.flatnonzero(~done & (further < lengths))
         others = others[_is_free(points[at], points[others], obstruction)]
-        lengths[others] = lengths[at] + np.linalg.norm(points[others] - points[at], axis=1)
-        before[others] = at
+        lengths[others], before[others] = further[others], at
 
 
 def _find_nearest(
@@ -77,13 +73,17 @@ def _find_nearest(
     places = points[known, None] + _SHARES[:, None] * ways[:, None]
     best = points[0], 0, float(np.linalg.norm(points[1] - points[0]))
     for at, row in zip(known.tolist(), places, strict=True):
-        free = _is_free(points[at], row, obstruction)
-        free &= obstruction.measure_distances(row) >= obstruction.radius + NUMBERS.least_room
+        free = _is_free(points[at], row, obstruction) & _has_room(row, obstruction)
         options = np.vstack([points[at], row[free]])
         away = np.linalg.norm(options - points[1], axis=1)
         if away.min() < best[2] - _ROUNDING:
             best = options[int(np.argmin(away))], at, float(away.min())
     return best[0], best[1]
+
+
+def _has_room(points: np.ndarray, obstruction: Obstruction) -> np.ndarray:
+    """Return at which points (P, 2) a body has room on all sides."""
+    return obstruction.measure_distances(points) >= obstruction.radius + NUMBERS.least_room
 
 
 def _is_free(start: np.ndarray, stops: np.ndarray, obstruction: Obstruction) -> np.ndarray:
@@ -95,9 +95,26 @@ def _is_free(start: np.ndarray, stops: np.ndarray, obstruction: Obstruction) -> 
         return np.zeros(0, bool)
     at_start = obstruction.measure_distances(start[None])
     at_stops = np.maximum(obstruction.measure_distances(stops), obstruction.radius)
-    needed = (
-        np.minimum(obstruction.radius + NUMBERS.least_room, np.minimum(at_start, at_stops))
-        - _ROUNDING
-    )
-    starts = np.broadcast_to(start, stops.shape)
-    return np.asarray(obstruction.measure_ways(starts, stops) >= np.maximum(needed, _ROUNDING))
+    needed = np.minimum(np.minimum(at_start, at_stops), obstruction.radius + NUMBERS.least_room)
+    away = obstruction.measure_ways(np.broadcast_to(start, stops.shape), stops)
+    return np.asarray(away >= np.maximum(needed - _ROUNDING, _ROUNDING))
+
+
+def stop_before_obstacles(shot: Shot, obstruction: Obstruction) -> tuple[Shot, frozenset[int]]:
+    """Return a shot with marks that can be walked to, and the marks that are only approached.
+
+    All its marks are for the character itself. Each way starts at the place reached before.
+    """
+    marks, near, place = list(shot.marks), set(), np.array(shot.position, float)
+    for i, mark in enumerate(marks):
+        if mark.position is None:
+            continue
+        goal = np.array(mark.position, float)
+        route = find_route(place, goal, obstruction)
+        place = goal
+        if mark.time > 0.0 and not route.complete:
+            place = route.end
+            x, y = place.tolist()
+            marks[i] = replace(mark, position=(x, y))
+            near.add(i)
+    return replace(shot, marks=tuple(marks)), frozenset(near)

@@ -26,11 +26,9 @@ def track_parts(
     """Return anchors that know where a plan, with its fading jumps, has their parts."""
     if not has_parts(anchors):
         return list(anchors)
-    poses = blend(footage, plan, np.arange(len(plan.frames), dtype=float), settings)
-    tracks = {
-        part: PartTrack(_find_offsets(poses, part, footage))
-        for part in {anchor.part for anchor in anchors if anchor.part}
-    }
+    poses, _ = blend(footage, plan, np.arange(len(plan.frames), dtype=float), settings)
+    parts = {anchor.part for anchor in anchors if anchor.part}
+    tracks = {part: PartTrack(_find_offsets(poses, part, footage)) for part in parts}
     return [anchor._replace(track=tracks.get(anchor.part)) for anchor in anchors]
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ...blending.inertialization import Inertializer
 from ...blending.jump import Jump
 from ...blending.transition_cost import Transition, measure_prices
 from ...control.rollout import Take
+from ...maths.rotations import quat
 from ...maths.rotations.component_quat import mix_poses
 from ...performance.intent import Intent
 from ...performance.performance import Performance
@@ -23,36 +22,24 @@ from ..shot.shot import Shot
 _BETWEEN = 1e-3  # share of a frame below which it is shown unchanged
 
 
-class _Sampler:
-    """Poses, velocities and root velocities of a database between its frames."""
-
-    def __init__(self, footage: Footage) -> None:
-        database = footage.database
-        self._left, self._root = footage.left, np.asarray(database.root_motion)
-        self._poses, self._velocities = np.asarray(database.poses), np.asarray(database.velocities)
-
-    def sample_poses(self, frames: np.ndarray, shares: np.ndarray) -> np.ndarray:
-        """Return poses (K, 7, B) a share (K,) of the way from frames (K,) to those after them."""
-        poses = np.array(self._poses[frames])
-        between = (shares > _BETWEEN) & (self._left[frames] > 0)
-        if not between.any():
-            return poses
-        after = self._poses[frames[between] + 1]
+def _sample_poses(footage: Footage, frames: np.ndarray, shares: np.ndarray) -> np.ndarray:
+    """Return poses (K, 7, B) a share (K,) of the way from frames (K,) to those after them."""
+    source = np.asarray(footage.database.poses)
+    poses = np.array(source[frames])
+    between = (shares > _BETWEEN) & (footage.left[frames] > 0)
+    if between.any():
+        after = source[frames[between] + 1]
         poses[between] = mix_poses(poses[between], after, shares[between])
-        return poses
-
-    def sample_state(self, frame: int, share: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return pose (7, B), velocities (6, B) and root velocity (3,) at one moment."""
-        pose = self.sample_poses(np.array([frame]), np.array([share]))[0]
-        return pose, self._velocities[frame], self._root[frame]
+    return poses
 
 
-class _ShownTicks(NamedTuple):
-    """By tick (T,): the tick of the plan before it, the share to the next, and the frame."""
-
-    low: np.ndarray
-    share: np.ndarray
-    frames: np.ndarray
+def _sample_state(
+    footage: Footage, frame: int, share: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return pose (7, B), velocities (6, B) and root velocity (3,) at one moment."""
+    [pose] = _sample_poses(footage, np.array([frame]), np.array([max(share, 0.0)]))
+    velocities, root = footage.database.velocities, footage.database.root_motion
+    return pose, np.asarray(velocities[frame]), np.asarray(root[frame])
 
 
 def play(
@@ -68,19 +55,16 @@ def play(
     `desired` (T, 3) is the guide's place and heading in the database's size.
     """
     database = footage.database
-    shown = _find_shown(footage, plan, closed.plan_ticks)
-    poses, transitions = _blend(footage, plan, closed.plan_ticks, shown, settings)
+    frames = _find_frames(footage, plan, closed.plan_ticks)
+    poses, transitions = blend(footage, plan, closed.plan_ticks, settings)
     places = closed.places * [footage.size, footage.size, 1.0]
-    poses[:, :, 0] = _place_roots(places)
+    poses[:, :2, 0], poses[:, 3:, 0] = places[:, :2], quat.from_yaw(places[:, 2])
     poses[:, 2, 0] = compute_heights(
         shot.floor, places[:, :2], settings.feet.hips_halflife * database.fps
     )
     prices = np.full(len(poses), np.nan, np.float32)
-    prices[list(transitions)] = measure_prices(
-        list(transitions.values()), database.skeleton.parents
-    )
-    jumped = np.zeros(len(poses), bool)
-    jumped[list(transitions)] = True
+    at = list(transitions)
+    prices[at] = measure_prices(list(transitions.values()), database.skeleton.parents)
     velocity = np.gradient(desired[:, :2], axis=0) * database.fps
     lead = np.column_stack([closed.lead * footage.size / footage.pace, closed.turn / footage.pace])
     performance = _make_performance(shot, velocity, desired[:, 2], database.fps, settings)
@@ -91,10 +75,10 @@ def play(
         poses=poses,
         unlocked_poses=poses.copy(),
         locked=np.zeros((len(poses), len(database.roles.legs)), bool),
-        frames=shown.frames.astype(np.int32),
+        frames=frames.astype(np.int32),
         shares=np.zeros(len(poses), np.float32),
         rates=np.ones(len(poses), np.float32),
-        jumped=jumped,
+        jumped=np.isin(np.arange(len(poses)), at),
         cost=np.zeros(len(poses), np.float32),
         prices=prices,
         character=places,
@@ -103,47 +87,44 @@ def play(
         desired_velocity=velocity,
         desired_yaw=desired[:, 2],
         blocked=np.zeros(len(poses), bool),
-        contacts=np.asarray(database.contacts)[shown.frames],
+        contacts=np.asarray(database.contacts)[frames],
         decisions=(),
         performance=performance,
         settings=settings.to_dict(),
     )
 
 
-def blend(
-    footage: Footage, plan: ShotPlan, plan_ticks: np.ndarray, settings: PerformerSettings
-) -> np.ndarray:
-    """Return the poses (T, 7, B) of ticks (T,) of a plan, with fading jumps, wherever they are."""
-    shown = _find_shown(footage, plan, plan_ticks)
-    return _blend(footage, plan, plan_ticks, shown, settings)[0]
-
-
-def _find_shown(footage: Footage, plan: ShotPlan, plan_ticks: np.ndarray) -> _ShownTicks:
+def _split_ticks(plan: ShotPlan, plan_ticks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the whole ticks (T,) of a plan before others, and the shares (T,) to the next."""
     low = np.minimum(np.floor(plan_ticks + 1e-6).astype(int), len(plan.frames) - 1)
-    share = np.maximum(plan_ticks - low, 0.0)
+    return low, np.maximum(plan_ticks - low, 0.0)
+
+
+def _find_frames(footage: Footage, plan: ShotPlan, plan_ticks: np.ndarray) -> np.ndarray:
+    """Return the frames (T,) nearest to ticks (T,) of a plan."""
+    low, share = _split_ticks(plan, plan_ticks)
     frames = plan.frames[low]
     after = (share > 0.5) & (footage.left[frames] > 0)
     after &= ~plan.jumps[np.minimum(low + 1, len(plan.jumps) - 1)]
-    return _ShownTicks(low, share, frames + after)
+    return np.asarray(frames + after)
 
 
-def _blend(
-    footage: Footage,
-    plan: ShotPlan,
-    plan_ticks: np.ndarray,
-    shown: _ShownTicks,
-    settings: PerformerSettings,
+def blend(
+    footage: Footage, plan: ShotPlan, plan_ticks: np.ndarray, settings: PerformerSettings
 ) -> tuple[np.ndarray, dict[int, Transition]]:
-    """Return poses (T, 7, B) with fading jumps, and the transitions by tick."""
-    database, sampler = footage.database, _Sampler(footage)
+    """Return the poses (T, 7, B) of ticks (T,) of a plan, wherever they are, with fading jumps.
+
+    Also return the transitions, by tick.
+    """
+    low, share = _split_ticks(plan, plan_ticks)
+    database = footage.database
     limits, dt = np.array(database.limits), 1.0 / database.fps
     inertializer = Inertializer.from_settings(limits, settings, dt)
-    poses = sampler.sample_poses(plan.frames[shown.low], shown.share)
+    poses = _sample_poses(footage, plan.frames[low], share)
     transitions: dict[int, Transition] = {}
-    passed = np.searchsorted(shown.low, np.flatnonzero(plan.jumps))  # the tick that shows each jump
-    jumps = zip(np.flatnonzero(plan.jumps).tolist(), passed.tolist(), strict=True)
     begin = 0
-    for at, tick in jumps:
+    for at in np.flatnonzero(plan.jumps).tolist():
+        tick = int(np.searchsorted(low, at))  # that shows the jump
         if tick >= len(poses):
             break
         if tick > begin:
@@ -151,24 +132,17 @@ def _blend(
             begin = tick
         # at the tick before: the shown frame, and the one that would have led here
         moment = float(plan_ticks[tick - 1])
-        source = int(shown.low[tick - 1])
+        source = int(low[tick - 1])
         target = float(plan.frames[at] - (at - moment))
         first = max(int(np.floor(target + 1e-6)), int(footage.before[plan.frames[at]]))
         jump = Jump(
-            *sampler.sample_state(int(plan.frames[source]), max(moment - source, 0.0)),
-            *sampler.sample_state(first, max(target - first, 0.0)),
+            *_sample_state(footage, int(plan.frames[source]), moment - source),
+            *_sample_state(footage, first, target - first),
         )
         inertializer.transition(jump)
         transitions[tick] = Transition(jump.target_pose, jump.target_velocity, inertializer.fading)
     poses[begin:] = inertializer.play(poses[begin:])
     return poses, transitions
-
-
-def _place_roots(places: np.ndarray) -> np.ndarray:
-    """Return bone 0 (T, 7) at places (T, 3) on the ground."""
-    half, none = 0.5 * places[:, 2], np.zeros(len(places))
-    x, y, _ = places.T
-    return np.column_stack([x, y, none, np.cos(half), none, none, np.sin(half)])
 
 
 def _make_performance(
@@ -179,13 +153,11 @@ def _make_performance(
     settings: PerformerSettings,
 ) -> Performance:
     """Return a performance with the same requests, for steered controllers."""
-    gaits = np.zeros(len(yaw))
+    gaits, tags = np.zeros(len(yaw)), np.full(len(yaw), frozenset[str](), object)
     for time, gait in shot.list_gaits():
         gaits[round(time * fps) :] = float(gait == "run")
-    tags = [frozenset[str]()] * len(yaw)
     for time, wanted in shot.list_tags():
-        first = round(time * fps)
-        tags[first:] = [wanted] * (len(yaw) - first)
+        tags[round(time * fps) :] = wanted
     rows = zip(velocity.round(3).tolist(), yaw.round(3).tolist(), gaits.tolist(), tags, strict=True)
     intents = tuple(
         Intent(velocity=(vx, vy), facing=facing, gait=gait, tags=wanted)

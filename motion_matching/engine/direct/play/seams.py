@@ -30,16 +30,16 @@ def put_piece(base: Take, piece: Take, first: int, stop: int, skipped: int) -> T
             joined[first:stop] = getattr(piece, name)[skipped : skipped + count]
             arrays[name] = joined
     ticks = min(round(NUMBERS.seam_blend * base.fps), count // 2)
+    fades_out = 1.0 - smoothstep(np.arange(ticks) / max(ticks, 1))
+    fades_in = smoothstep(np.arange(1, ticks + 1) / (ticks + 1))
     for name in ("poses", "unlocked_poses"):
         poses, before, own = arrays[name], getattr(base, name), getattr(piece, name)
         if first > 0:
             offset = _measure_offset(before[first], own[skipped])
-            shares = 1.0 - smoothstep(np.arange(ticks) / max(ticks, 1))
-            _add_offset(poses[first : first + ticks], offset, shares)
+            _add_offset(poses[first : first + ticks], offset, fades_out)
         if stop < base.frame_count:
             offset = _measure_offset(before[stop], own[skipped + count])
-            shares = smoothstep(np.arange(1, ticks + 1) / (ticks + 1))
-            _add_offset(poses[stop - ticks : stop], offset, shares)
+            _add_offset(poses[stop - ticks : stop], offset, fades_in)
         own = own[skipped : skipped + count]
         _even_out(poses, (before, own), (first, stop), ticks, base)
     return replace(base, **arrays)
@@ -80,10 +80,8 @@ def _measure_offset(wanted: np.ndarray, own: np.ndarray) -> np.ndarray:
 
 def _add_offset(poses: np.ndarray, offset: np.ndarray, shares: np.ndarray) -> None:
     """Add shares (K,) of an offset (6, B) to poses (K, 7, B) in place."""
-    count, bones = len(poses), offset.shape[1]
-    offsets = (shares.astype(np.float32)[:, None, None] * offset).transpose(1, 0, 2)
-    poses[:, :3] += offsets[:3].transpose(1, 0, 2)
-    turns = component_quat.from_scaled_angle_axis(offsets[3:].reshape(3, -1))
-    rotations = np.ascontiguousarray(poses[:, 3:].transpose(1, 0, 2)).reshape(4, -1)
-    turned = component_quat.mul(turns, rotations).reshape(4, count, bones)
-    poses[:, 3:] = turned.transpose(1, 0, 2)
+    offsets = shares.astype(np.float32)[:, None, None] * offset
+    poses[:, :3] += offsets[:, :3]
+    vectors = offsets[:, 3:].transpose(1, 0, 2).reshape(3, -1)
+    turns = component_quat.from_scaled_angle_axis(vectors).reshape(4, len(poses), -1)
+    poses[:, 3:] = component_quat.mul(turns.transpose(1, 0, 2), poses[:, 3:])

@@ -1,4 +1,4 @@
-"""Price what marks ask of a search: distances of frames from poses, and of parts from places."""
+"""Price what a search is asked for beside its guide: poses, places of parts, and free room."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from ...maths import planar
 from ..footage.footage import Footage
 from ..numbers import NUMBERS
 from ..objective import COSTS
+from ..obstacles.obstruction import Obstruction
 
 Places = tuple[np.ndarray, np.ndarray, np.ndarray]  # x, y and yaw (S,) each
 Costs = np.ndarray | float
@@ -51,12 +52,10 @@ class Aims:
             tick // stride: of_frames[self._play_on(frames, tick % stride)]
             for tick, of_frames in costs.items()
         }
-        self._parts = [
-            PartAim(
-                aim.tick // stride, aim.place, self._look(frames, aim.tick % stride, aim.offsets)
-            )
-            for aim in parts
-        ]
+        self._parts = []
+        for tick, place, offsets in parts:
+            ahead = self._look(frames, tick % stride, offsets)
+            self._parts.append(PartAim(tick // stride, place, ahead))
         self.near = list(self._find_near(footage.candidates))
 
     def _play_on(self, frames: np.ndarray, ticks: int) -> np.ndarray:
@@ -92,17 +91,46 @@ class Aims:
     def look_ahead(self, step: int, frames: np.ndarray, places: Places) -> tuple[Costs, Costs]:
         """Return the cost (S,) of poses and parts that playing on would miss."""
         for_poses: Costs = 0.0
+        for_parts: Costs = 0.0
         for at, costs in self._costs.items():
             ticks = (at - step) * self._stride
             if 0 < ticks < self._ahead:
                 later = costs[self._play_on(frames, ticks)]
                 for_poses = for_poses + later * (1.0 - ticks / self._ahead)
-        for_parts: Costs = 0.0
         for aim in self._parts:
             ticks = (aim.tick - step) * self._stride
             if 0 < ticks < self._ahead:
                 price = aim.measure(self._look(frames, ticks, aim.offsets), places)
-                for_parts = for_parts + np.minimum(price, COSTS.most_part_hope) * (
-                    1.0 - ticks / self._ahead
-                )
+                hope = np.minimum(price, COSTS.most_part_hope)
+                for_parts = for_parts + hope * (1.0 - ticks / self._ahead)
         return for_poses, for_parts
+
+
+def price_nearness(
+    obstruction: Obstruction,
+    footage: Footage,
+    frames: np.ndarray,
+    start: np.ndarray,
+    stop: np.ndarray,
+    yaw: np.ndarray,
+) -> np.ndarray:
+    """Return the cost (S,) of ways from start to stop (S, 2) for coming too near to obstacles.
+
+    Characters end in frames (S,), facing yaws (S,).
+    """
+    radius, legs = obstruction.radius, footage.contacts.shape[1]
+    room = radius + NUMBERS.search_beside
+    away = obstruction.measure_ways(start, stop, room)
+    cost = _price(away, radius) + COSTS.beside * np.maximum(room - away, 0.0)
+    hips = stop + planar.rotate(footage.places[frames, legs, :2], yaw)
+    cost = cost + _price(obstruction.measure_distances(hips, radius), radius)
+    for leg in range(legs):
+        toes = stop + planar.rotate(footage.places[frames, leg, :2], yaw)
+        away = obstruction.measure_distances(toes, radius)
+        cost = cost + _price(away, NUMBERS.toe_tip) + COSTS.toes * np.maximum(radius - away, 0.0)
+    return np.asarray(cost)
+
+
+def _price(away: np.ndarray, least: float) -> np.ndarray:
+    """Return the cost (S,) of a step that is within a distance (S,) of obstacles."""
+    return np.where(away < least, COSTS.inside + COSTS.deeper * (least - away), 0.0)

@@ -20,9 +20,8 @@ from ..footage.footage import Footage
 from ..footage.jump_table import JumpTable, count_earlier, price_jumps
 from ..numbers import NUMBERS
 from ..objective import COSTS
-from ..obstacles.nearness import price_nearness
 from ..obstacles.obstruction import Obstruction
-from .aims import Aims, PartAim
+from .aims import Aims, Costs, PartAim, price_nearness
 from .guide import Guide
 
 _ALWAYS = 2**31  # ticks
@@ -126,21 +125,12 @@ class _Options(NamedTuple):
     price: np.ndarray
     jumped: np.ndarray
 
+    @classmethod
+    def from_jumps(cls, parent: np.ndarray, entered: np.ndarray, prices: np.ndarray) -> _Options:
+        return cls(parent, entered, prices + COSTS.jump, np.ones(len(parent), bool))
+
     def take(self, chosen: np.ndarray) -> _Options:
         return _Options(*(each[chosen] for each in self))
-
-
-class _Step(NamedTuple):
-    """Record of a step by state: the state before, the frame entered, and whether by a jump."""
-
-    parent: np.ndarray
-    entered: np.ndarray
-    jumped: np.ndarray
-
-    @classmethod
-    def from_options(cls, options: _Options) -> _Step:
-        parent, entered = options.parent.astype(np.int32), options.entered.astype(np.int32)
-        return cls(parent, entered, options.jumped)
 
 
 class Beam:
@@ -199,12 +189,12 @@ class Beam:
     ) -> ShotPlan:
         """Return the best plan found. `progress` may raise to cancel."""
         states = self._begin(start)
-        steps: list[_Step] = []
+        steps: list[_Options] = []
         for i in range(self.step_count):
             options = self._list_options(i, states)
             moved, score = self._play(i, states, options)
             kept = self._prune(score, moved)
-            steps.append(_Step.from_options(options.take(kept)))
+            steps.append(options.take(kept))
             states = moved.take(kept)
             if progress and i % 10 == 0:
                 progress((i + 1) / self.step_count)
@@ -239,53 +229,41 @@ class Beam:
         if guide.stands[0]:
             fit += COSTS.first_speed * footage.speed[allowed] ** 2
         fit += self._aims.measure_poses(0, allowed)
-        if (dislike := self._measure_dislike(0, allowed)) is not None:
-            fit += dislike
+        fit += self._measure_dislike(0, allowed)
         if len(fit) > self.states:  # sorting all of them would take longer than a step
             some = np.flatnonzero(fit <= np.partition(fit, self.states - 1)[self.states - 1])
             return allowed[some[np.argsort(fit[some], kind="stable")]][: self.states]
         return allowed[np.argsort(fit, kind="stable")]
 
-    def _measure_dislike(self, tick: int, frames: np.ndarray) -> np.ndarray | None:
-        """Return the cost (S,) of frames per second at a tick."""
-        shares = self.wanted.gait_shares
+    def _measure_dislike(self, tick: int, frames: np.ndarray) -> Costs:
+        """Return the cost (S,) of frames at a tick per second, and of other climbs."""
+        shares, climbs, climb = self.wanted.gait_shares, self.wanted.climbs, self.footage.climb
         current = [dislike for dislike in self.wanted.dislikes if dislike.tick <= tick]
-        steep = self._measure_steepness(tick, frames)
-        if not current or shares is None:
-            return steep
-        share = float(shares[min(tick, len(shares) - 1)])
-        cost = np.asarray(share * current[-1].gait[frames] + current[-1].tags[frames])
-        return cost if steep is None else cost + steep
-
-    def _measure_steepness(self, tick: int, frames: np.ndarray) -> np.ndarray | None:
-        """Return the cost (S,) of frames per second for climbing other than the ground."""
-        climbs, climb = self.wanted.climbs, self.footage.climb
-        if climbs is None or climb is None:
-            return None
-        return np.asarray(COSTS.climb * np.abs(climb[frames] - climbs[min(tick, len(climbs) - 1)]))
+        cost: Costs = 0.0
+        if current and shares is not None:
+            share = float(shares[min(tick, len(shares) - 1)])
+            cost = share * current[-1].gait[frames] + current[-1].tags[frames]
+        if climbs is not None and climb is not None:
+            cost = cost + COSTS.climb * np.abs(climb[frames] - climbs[min(tick, len(climbs) - 1)])
+        return cost
 
     def _list_options(self, i: int, states: _BeamStates) -> _Options:
-        """List the options of all states at a step: play on, jump, or lead to a wanted frame.
-
-        At a required jump, it is the only option if any state can make it.
-        """
-        if len(kept := self._find_keepers(i, states)):
-            targets = np.full(len(kept), self._kept[i][1])
-            prices = price_jumps(self.footage, states.frame[kept], targets) + COSTS.jump
-            return _Options(kept, targets, prices, np.ones(len(kept), bool))
-        goes_on = np.flatnonzero(self._can_play[states.frame])
-        options = [
-            _Options(
-                goes_on, states.frame[goes_on], np.zeros(len(goes_on)), np.zeros(len(goes_on), bool)
-            )
-        ]
-        jumpers = self._find_jumpers(i, states)
-        if len(jumpers):
+        """List what states can, or must, do at a step: play on, jump, or lead to wanted frames."""
+        can_go_on = self._can_play[states.frame]
+        leaving, target = self._kept.get(i, (-1, 0))
+        kept = np.flatnonzero((states.frame == leaving) & self._can_play[target])
+        if len(kept):
+            return self._jump_to(target, kept, states)
+        goes_on = np.flatnonzero(can_go_on)
+        none = np.zeros(len(goes_on))
+        options = [_Options(goes_on, states.frame[goes_on], none, none.astype(bool))]
+        jumpers = np.flatnonzero((states.since >= self._gap) | ~can_go_on)
+        if len(jumpers) and i not in self._pins:
             sources = states.frame[jumpers]
             targets = self.table.targets[sources].astype(np.int64)
             parents = np.repeat(jumpers, targets.shape[1])
-            prices = self.table.prices[sources].ravel() + COSTS.jump
-            options.append(_Options(parents, targets.ravel(), prices, np.ones(len(parents), bool)))
+            prices = self.table.prices[sources].ravel()
+            options.append(_Options.from_jumps(parents, targets.ravel(), prices))
             options += self._list_lead_ins(i, states, jumpers)
         joined = _Options(*(np.concatenate(parts) for parts in zip(*options, strict=True)))
         if self.wanted.entry is not None:
@@ -298,20 +276,11 @@ class Beam:
             usable = self._can_play[joined.entered]
         return joined.take(np.flatnonzero(usable))
 
-    def _find_keepers(self, i: int, states: _BeamStates) -> np.ndarray:
-        """Return the states that can make the jump required at a step."""
-        if i not in self._kept:
-            return np.zeros(0, int)
-        leaving, target = self._kept[i]
-        return np.flatnonzero((states.frame == leaving) & self._can_play[target])
-
-    def _find_jumpers(self, i: int, states: _BeamStates) -> np.ndarray:
-        """Return the states that may jump at a step."""
-        stuck = ~self._can_play[states.frame]
-        may = (states.since >= self._gap) | stuck
-        if i in self._pins:
-            may[:] = False
-        return np.flatnonzero(may)
+    def _jump_to(self, target: int, jumpers: np.ndarray, states: _BeamStates) -> _Options:
+        """Return the jumps of some states to one frame."""
+        targets = np.full(len(jumpers), target)
+        prices = price_jumps(self.footage, states.frame[jumpers], targets)
+        return _Options.from_jumps(jumpers, targets, prices)
 
     def _list_lead_ins(self, i: int, states: _BeamStates, jumpers: np.ndarray) -> list[_Options]:
         """Return jumps to just before frames that are wanted soon."""
@@ -321,11 +290,8 @@ class Beam:
             first = frame - ticks
             if not 0 <= ticks <= NUMBERS.lead_in * self.footage.fps or first < 0:
                 continue
-            if self.footage.left[first] < ticks:
-                continue
-            targets = np.full(len(jumpers), first)
-            prices = price_jumps(self.footage, states.frame[jumpers], targets) + COSTS.jump
-            result.append(_Options(jumpers, targets, prices, np.ones(len(jumpers), bool)))
+            if self.footage.left[first] >= ticks:
+                result.append(self._jump_to(first, jumpers, states))
         return result
 
     def _find_barred(self, i: int, sources: np.ndarray, options: _Options) -> np.ndarray:
@@ -362,8 +328,7 @@ class Beam:
         cost = cost + self._seconds * self._measure_deviation(tick, x, y, yaw)
         if self._guide.stands[tick]:
             cost = cost + self._seconds * COSTS.drift * self._drift[frame]
-        if (dislike := self._measure_dislike(tick, frame)) is not None:
-            cost = cost + self._seconds * dislike
+        cost = cost + self._seconds * self._measure_dislike(tick, frame)
         if (wanted := self._pins.get(i + 1)) is not None:
             cost = cost + np.where(frame == wanted, 0.0, COSTS.frame_missed)
         cost = cost + self._aims.measure_poses(i + 1, frame)
@@ -381,10 +346,7 @@ class Beam:
     def _measure_deviation(
         self, tick: int, x: np.ndarray, y: np.ndarray, yaw: np.ndarray
     ) -> np.ndarray:
-        """Return the cost (S,) of places per second at a tick.
-
-        Between marks a character may well turn another way than the guide assumes.
-        """
+        """Return the cost (S,) of places per second at a tick; between marks, turns cost little."""
         guide, firm = self._guide, float(self._guide.firm[tick])
         gx, gy, gyaw = guide.way[tick].tolist()
         place = ((x - gx) ** 2 + (y - gy) ** 2) / guide.far[tick] ** 2
@@ -438,7 +400,7 @@ class Beam:
         best, piece = best[first], piece[first]
         return best[count_earlier(piece[None])[0] < NUMBERS.states_of_a_piece][: self.states]
 
-    def _trace(self, steps: Sequence[_Step], states: _BeamStates) -> ShotPlan:
+    def _trace(self, steps: Sequence[_Options], states: _BeamStates) -> ShotPlan:
         """Return the plan that leads to the cheapest state."""
         at = int(np.argmin(states.cost))
         cost, entered, jumped = float(states.cost[at]), [], []

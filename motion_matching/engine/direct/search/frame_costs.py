@@ -29,44 +29,36 @@ def collect_wishes(
     obstruction: Obstruction | None,
 ) -> Wanted:
     """Return the requests of a shot of the footage's size to the search."""
+    fps, database = guide.fps, footage.database
     frames = {
-        round(mark.time * guide.fps): find_frame(footage.database, mark.frame)
+        round(mark.time * fps): find_frame(database, mark.frame)
         for mark in shot.marks
-        if mark.frame is not None and round(mark.time * guide.fps) > 0
+        if mark.frame is not None and round(mark.time * fps) > 0
     }
+    barred = []
+    for jump in shot.forbidden:
+        leaves, enters = (_get_surroundings(at, footage) for at in (jump.source, jump.target))
+        barred.append(Barred(leaves, enters, round(jump.start * fps), round(jump.stop * fps) + 1))
+    kept = {}
+    for required in shot.kept:
+        source, target = (find_frame(database, at) for at in (required.source, required.target))
+        kept[round(required.time * fps)] = source + 1, target
+    parts = []
+    for mark in _list_leading_parts(shot):
+        if mark.position is not None:
+            places = get_part_places(footage, mark.part)[:, :2]
+            parts.append(PartAim(round(mark.time * fps), mark.position, places))
     return Wanted(
         frames,
         _rate_frames(shot, footage, settings),
         _weigh_gaits(shot, guide, footage),
         _make_noise(shot.seed, footage),
-        [
-            Barred(
-                _get_surroundings(jump.source, footage),
-                _get_surroundings(jump.target, footage),
-                round(jump.start * guide.fps),
-                round(jump.stop * guide.fps) + 1,
-            )
-            for jump in shot.forbidden
-        ],
-        {
-            round(jump.time * guide.fps): (
-                find_frame(footage.database, jump.source) + 1,
-                find_frame(footage.database, jump.target),
-            )
-            for jump in shot.kept
-        },
+        barred,
+        kept,
         climbs=_find_climbs(shot, guide, footage),
         obstruction=obstruction,
         poses=_rate_poses(shot, guide, footage),
-        parts=[
-            PartAim(
-                round(mark.time * guide.fps),
-                mark.position,
-                get_part_places(footage, mark.part)[:, :2],
-            )
-            for mark in _list_leading_parts(shot)
-            if mark.position is not None
-        ],
+        parts=parts,
     )
 
 
@@ -86,28 +78,21 @@ def _list_leading_parts(shot: Shot) -> list[Mark]:
 
 
 def _rate_poses(shot: Shot, guide: Guide, footage: Footage) -> dict[int, np.ndarray]:
-    """Return costs of frames (N,) by tick for the distance of their joints from requested poses.
-
-    Add the distance of limbs from their requested height.
-    """
+    """Return costs of frames (N,) by tick: of joints away from poses, and of limbs from heights."""
     result: dict[int, np.ndarray] = {}
     for mark in shot.marks:
         if mark.pose is not None:
             result[round(mark.time * guide.fps)] = COSTS.pose * _measure_pose(mark, footage)
     for mark in _list_leading_parts(shot):
         if mark.is_limb and mark.height is not None:
-            tick, places = round(mark.time * guide.fps), get_part_places(footage, mark.part)
-            result[tick] = result.get(tick, 0.0) + COSTS.part_height * np.abs(
-                places[:, 2] - mark.height
-            )
+            tick = round(mark.time * guide.fps)
+            away = np.abs(get_part_places(footage, mark.part)[:, 2] - mark.height)
+            result[tick] = result.get(tick, 0.0) + COSTS.part_height * away
     return result
 
 
 def _measure_pose(mark: Mark, footage: Footage) -> np.ndarray:
-    """Return the distances (N,) of frames from a mark's pose, measured once for all passes.
-
-    Raises SettingsError as `find_pose`.
-    """
+    """Return the distances (N,) of frames from a mark's pose, once. Raises as `find_pose`."""
     known, pose = footage.pose_costs, find_pose(footage.database, mark)
     assert pose is not None
     assert mark.pose is not None
@@ -122,8 +107,8 @@ def _get_surroundings(frame: str, footage: Footage) -> tuple[int, int]:
     """Return the first frame, and the one after the last, around a frame of a clip."""
     database, around = footage.database, round(NUMBERS.forbidden_around * footage.fps)
     at = find_frame(database, frame)
-    of_range = int(database.range_of_frame[at])
-    start, stop = int(database.starts[of_range]), int(database.stops[of_range])
+    clip = database.range_of_frame[at]
+    start, stop = int(database.starts[clip]), int(database.stops[clip])
     return max(at - around, start), min(at + around + 1, stop)
 
 

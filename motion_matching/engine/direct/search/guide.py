@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -57,16 +57,12 @@ class Guide:
         """Extend the guide by some ticks as it ends, for searches that look ahead."""
         rate = self.way[-1] - self.way[-2]
         more = self.way[-1] + np.arange(1, ticks + 1)[:, None] * rate
-        return Guide(
-            self.fps,
-            np.vstack([self.way, more]),
-            np.append(self.far, np.full(ticks, max(self.far.max(), COSTS.far))),
-            np.append(self.twist, np.full(ticks, max(self.twist.max(), COSTS.far_turn))),
-            np.append(self.firm, np.full(ticks, COSTS.firm_beyond)),
-            np.append(self.stands, np.repeat(self.stands[-1], ticks)),
-            np.append(self.follows, np.zeros(ticks, bool)),
-            np.append(self.rates, np.ones(ticks)),
-        )
+        far, twist = max(self.far.max(), COSTS.far), max(self.twist.max(), COSTS.far_turn)
+        ends = {"far": far, "twist": twist, "firm": COSTS.firm_beyond, "rates": 1.0}
+        ends |= {"stands": self.stands[-1], "follows": False}
+        columns: dict[str, Any] = {"way": np.vstack([self.way, more])}
+        columns |= {n: np.append(getattr(self, n), [end] * ticks) for n, end in ends.items()}
+        return replace(self, **columns)
 
     def put_on_plan(self) -> Guide:
         """Return the guide by ticks of the plan, at the data's own rate, for the search."""
@@ -76,19 +72,11 @@ class Guide:
         count = int(np.ceil(at[-1])) + 1
         takes = np.interp(np.arange(count), at, np.arange(self.tick_count))
         nearest = np.round(takes).astype(int)
-        far, twist, firm = interpolate_rows(
-            np.column_stack([self.far, self.twist, self.firm]), takes
-        ).T
-        return Guide(
-            self.fps,
-            interpolate_rows(self.way, takes),
-            far,
-            twist,
-            firm,
-            self.stands[nearest],
-            self.follows[nearest],
-            np.ones(count),
-        )
+        way = interpolate_rows(self.way, takes)
+        weights = np.column_stack([self.far, self.twist, self.firm])
+        far, twist, firm = interpolate_rows(weights, takes).T
+        stands, follows = self.stands[nearest], self.follows[nearest]
+        return Guide(self.fps, way, far, twist, firm, stands, follows, np.ones(count))
 
     def put_on_take(self, rows: np.ndarray) -> np.ndarray:
         """Convert rows (P, D) from ticks of the plan to ticks of the take."""
@@ -104,7 +92,7 @@ class Guide:
 
     def widen(self, tick: int, width: float) -> Guide:
         """Return the guide with deviations of a width in metres allowed around a tick."""
-        t = (np.arange(self.tick_count) - tick) / (NUMBERS.wide_time * self.fps)
+        t = (np.arange(self.tick_count) - tick) / (NUMBERS.tight_time * self.fps)
         return replace(self, far=np.hypot(self.far, width * np.exp(-0.5 * t**2)))
 
     def cut(self, first: int, stop: int) -> Guide:
@@ -138,10 +126,6 @@ class _Knot(NamedTuple):
 
 
 _FREE = np.full(2, np.nan)
-
-
-def _is_free(knot: _Knot) -> bool:
-    return bool(np.isnan(knot.velocity[0]))
 
 
 def make_guide(
@@ -178,7 +162,7 @@ def make_guide(
     ones = np.ones(count)
     guide = Guide(fps, way, far, twist, firm, stands, np.zeros(count, bool), ones)
     for path in shot.paths:
-        guide = _lay_path(guide, path, t)
+        _lay_path(guide, path, t)
     return guide
 
 
@@ -217,12 +201,9 @@ def _collect_knots(
     """Return the knots of the way, in order of time."""
     rest = np.zeros(2)
     knots = [_Knot(0.0, np.array(shot.position, float), shot.facing, rest, True)]
-    spans = sorted((path.times[0], path.times[-1], path) for path in shot.paths)
-    wanted: list[tuple[float, Mark | TimedPath]] = [
-        (mark.time, mark) for mark in shot.marks if mark.is_place
-    ]
-    wanted += [(start, path) for start, _, path in spans]
-    for time, each in sorted(wanted, key=lambda entry: entry[0]):
+    asked: list[Mark | TimedPath] = [*(m for m in shot.marks if m.is_place), *shot.paths]
+    asked.sort(key=lambda each: each.time if isinstance(each, Mark) else each.times[0])
+    for each in asked:
         if isinstance(each, TimedPath):
             ends = np.array([each.times[0], each.times[-1]])
             inner = np.clip(np.add(ends, (1e-3, -1e-3)), *ends)
@@ -236,39 +217,28 @@ def _collect_knots(
             yaw = each.facing if each.facing is not None else shot.facing
             knots = [_Knot(0.0, np.array(place, float), yaw, rest, True)]
         else:
-            knot = _make_knot(each, knots[-1], wanted, speeds)
-            is_near = any(shot.marks[i] is each for i in near)
-            exact = knot.exact and not is_near
+            knot = _make_knot(each, knots[-1], shot, speeds)
+            exact = knot.exact and not any(shot.marks[i] is each for i in near)
             knots.append(knot._replace(exact=exact, bends=exact))
         if each.hold:
             last = knots[-1]._replace(velocity=rest)
-            knots[-1] = last
-            knots.append(last._replace(time=time + each.hold))
+            knots[-1:] = [last, last._replace(time=each.time + each.hold)]
     return _add_end(knots, shot, speeds)
 
 
-def _make_knot(
-    mark: Mark,
-    before: _Knot,
-    wanted: list[tuple[float, Mark | TimedPath]],
-    speeds: list[tuple[float, float]],
-) -> _Knot:
+def _make_knot(mark: Mark, before: _Knot, shot: Shot, speeds: list[tuple[float, float]]) -> _Knot:
     """Return the knot of a mark; a place or heading that it leaves free is assumed."""
+    places = (m for m in shot.marks if m.leads and m.position is not None)
+    later = next((m for m in places if m.time > mark.time), None)
+    seconds = mark.time - before.time
     if mark.position is not None:
         place = np.array(mark.position, float)
+    elif later is not None:
+        share = seconds / max(later.time - before.time, 1e-6)
+        place = before.place + share * (np.array(later.position) - before.place)
     else:
-        later = [
-            each
-            for time, each in wanted
-            if time > mark.time and isinstance(each, Mark) and each.position is not None
-        ]
-        seconds = mark.time - before.time
-        if later:
-            share = seconds / max(later[0].time - before.time, 1e-6)
-            place = before.place + share * (np.array(later[0].position) - before.place)
-        else:
-            ahead = planar.yaw_to_forward(np.array(before.yaw))
-            place = before.place + ahead * _get_speed(speeds, before.time) * seconds
+        ahead = planar.yaw_to_forward(np.array(before.yaw))
+        place = before.place + ahead * _get_speed(speeds, before.time) * seconds
     yaw = mark.facing
     if yaw is None:
         moved = place - before.place
@@ -300,10 +270,7 @@ def _add_end(knots: list[_Knot], shot: Shot, speeds: list[tuple[float, float]]) 
 
 
 def _lead_round(knots: list[_Knot], obstruction: Obstruction) -> list[_Knot]:
-    """Add knots that lead the way round obstacles.
-
-    Without a way round, it stops before them.
-    """
+    """Add knots that lead the way round obstacles; without a way, it stops before them."""
     result = [knots[0]]
     for b in knots[1:]:
         a = result[-1]
@@ -322,18 +289,14 @@ def _lead_round(knots: list[_Knot], obstruction: Obstruction) -> list[_Knot]:
 
 
 def _choose_velocities(knots: list[_Knot]) -> list[_Knot]:
-    """Fill in free velocities of knots from the ways before and after them.
-
-    Assumed knots do not bend the way through requested ones.
-    """
+    """Fill in free velocities of knots; assumed ones do not bend the way through requested ones."""
     result = []
     for i, knot in enumerate(knots):
-        if not _is_free(knot):
-            result.append(knot)
-            continue
-        after = next((k for k in knots[i + 1 :] if k.bends or not knot.bends), None)
-        before = next((k for k in reversed(knots[:i]) if k.bends or not knot.bends), None)
-        result.append(knot._replace(velocity=_choose_velocity(before, knot, after)))
+        if np.isnan(knot.velocity[0]):
+            after = next((k for k in knots[i + 1 :] if k.bends or not knot.bends), None)
+            before = next((k for k in reversed(knots[:i]) if k.bends or not knot.bends), None)
+            knot = knot._replace(velocity=_choose_velocity(before, knot, after))
+        result.append(knot)
     return result
 
 
@@ -408,7 +371,7 @@ def _face_travel(
         travel[: inner[0]], travel[inner[-1] :] = travel[inner[0]], travel[inner[-1]]
     travel = np.unwrap(travel)
     first, last = planar.wrap(a.yaw - travel[0]), planar.wrap(b.yaw - travel[-1])
-    gone = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(places, axis=0), axis=1))])
+    gone = _measure_along(places)
     change = planar.wrap(last - first)
     if abs(change) < NUMBERS.strafe_change:
         return np.asarray(travel + first + change * smoothstep(gone / max(gone[-1], 1e-9)))
@@ -423,10 +386,14 @@ def _find_travel(rates: np.ndarray) -> np.ndarray:
     return np.unwrap(np.arctan2(rates[:, 0], -rates[:, 1]))
 
 
+def _measure_along(places: np.ndarray) -> np.ndarray:
+    """Return the length (T,) of a way to each of its places (T, 2)."""
+    return np.append(0.0, np.cumsum(np.linalg.norm(np.diff(places, axis=0), axis=1)))
+
+
 def _measure_distances(way: np.ndarray, t: np.ndarray, marks: list[float]) -> np.ndarray:
     """Return how far (T,) along the way the nearest mark is."""
-    steps = np.linalg.norm(np.diff(way[:, :2], axis=0), axis=1)
-    along = np.concatenate([[0.0], np.cumsum(steps)])
+    along = _measure_along(way[:, :2])
     near = np.full(len(t), np.inf)
     for time in marks:
         at = np.interp(time, t, along)
@@ -434,19 +401,15 @@ def _measure_distances(way: np.ndarray, t: np.ndarray, marks: list[float]) -> np
     return near
 
 
-def _lay_path(guide: Guide, path: TimedPath, t: np.ndarray) -> Guide:
-    """Return the guide with a timed path over it."""
+def _lay_path(guide: Guide, path: TimedPath, t: np.ndarray) -> None:
+    """Lay a timed path over a new guide, in place."""
     on = (t >= path.times[0] - 1e-9) & (t <= path.times[-1] + 1e-9)
     if on.sum() < 2:
-        return guide
-    way, far, twist, firm = (
-        each.copy() for each in (guide.way, guide.far, guide.twist, guide.firm)
-    )
-    stands, follows = guide.stands.copy(), guide.follows.copy()
-    way[on] = sample_path(path, t[on])
-    far[on], twist[on], firm[on], follows[on] = COSTS.path_near, COSTS.path_turn, 1.0, True
-    rates = np.gradient(way[on], axis=0) * guide.fps
+        return
+    guide.way[on] = sample_path(path, t[on])
+    guide.far[on], guide.twist[on] = COSTS.path_near, COSTS.path_turn
+    guide.firm[on], guide.follows[on] = 1.0, True
+    rates = np.gradient(guide.way[on], axis=0) * guide.fps
     slow = np.linalg.norm(rates[:, :2], axis=1) < NUMBERS.still_speed
-    stands[on] = slow & (np.abs(rates[:, 2]) < NUMBERS.still_turn_speed)
-    way[:, 2] = np.unwrap(way[:, 2])
-    return Guide(guide.fps, way, far, twist, firm, stands, follows, guide.rates)
+    guide.stands[on] = slow & (np.abs(rates[:, 2]) < NUMBERS.still_turn_speed)
+    guide.way[:, 2] = np.unwrap(guide.way[:, 2])

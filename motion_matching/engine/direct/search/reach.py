@@ -1,7 +1,9 @@
-"""Find marks too far away for the available time, and the motion that comes nearest to them."""
+"""Find marks that are too far away, or too near to another one, for the available time."""
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -17,13 +19,6 @@ class Reach(NamedTuple):
 
     metres: float
     frame: int
-
-
-class Before(NamedTuple):
-    """Place of a character before a mark, and the seconds that it has from there."""
-
-    place: Point
-    seconds: float
 
 
 def compute_reach(footage: Footage, seconds: float) -> Reach:
@@ -43,15 +38,14 @@ def estimate_reach(footage: Footage, seconds: float) -> float:
     return float(np.interp(seconds, times, far)) * max(share, 1.0)
 
 
-def find_before(shot: Shot, mark: Mark) -> Before:
-    """Return the place of the character before a mark, as far as the shot says."""
+def find_before(shot: Shot, mark: Mark) -> tuple[Point, float]:
+    """Return the place of a character before a mark, and the seconds that it has from there."""
     place, time = shot.position, 0.0
     for other in shot.marks:
         end = other.time + other.hold
-        if other.position is None or other is mark or other.time > mark.time or end < time:
-            continue
-        place, time = other.position, end
-    return Before(place, mark.time - time)
+        if other.position and other is not mark and other.time <= mark.time and end >= time:
+            place, time = other.position, end
+    return place, mark.time - time
 
 
 def leave_out_unreachable(shot: Shot, footage: Footage) -> tuple[Shot, frozenset[int]]:
@@ -64,8 +58,7 @@ def leave_out_unreachable(shot: Shot, footage: Footage) -> tuple[Shot, frozenset
     for i, mark in enumerate(marks):
         if mark.position is None or mark.time <= 0.0:
             continue
-        current = replace(shot, marks=tuple(marks))
-        place, seconds = find_before(current, marks[i])
+        place, seconds = find_before(replace(shot, marks=tuple(marks)), mark)
         reach = estimate_reach(footage, seconds) if seconds > 0.0 else 0.0
         away = np.subtract(mark.position, place)
         distance = float(np.linalg.norm(away))
@@ -75,20 +68,44 @@ def leave_out_unreachable(shot: Shot, footage: Footage) -> tuple[Shot, frozenset
         x, y = (place + away * (NUMBERS.almost_reach * reach / distance)).tolist()
         marks[i] = replace(mark, position=(x, y))
         following = next((m for m in marks[i + 1 :] if m.position is not None), None)
-        if following is not None and _is_better_free(
-            following, mark, (x, y), place, seconds, footage
-        ):
+        if following is None or following.position is None:
+            continue
+        rest, direct = (np.hypot(*np.subtract(following.position, p)) for p in ((x, y), place))
+        between = following.time - mark.time
+        left = between - mark.hold
+        can_go_on = left > 0.0 and rest <= estimate_reach(footage, left)
+        if not can_go_on and direct <= estimate_reach(footage, between + seconds):
             marks[i] = mark.free()
     return replace(shot, marks=tuple(marks)), frozenset(near)
 
 
-def _is_better_free(
-    following: Mark, mark: Mark, moved: Point, before: Point, seconds: float, footage: Footage
-) -> bool:
-    """Return whether the next mark can be reached only without approaching this one."""
-    assert following.position is not None
-    left = following.time - mark.time - mark.hold
-    rest, direct = (float(np.hypot(*np.subtract(following.position, p))) for p in (moved, before))
-    if left > 0.0 and rest <= estimate_reach(footage, left):
-        return False
-    return direct <= estimate_reach(footage, following.time - mark.time + seconds)
+def find_conflict(shot: Shot, missed: Sequence[int], fps: float) -> tuple[int, ...]:
+    """Return two marks, by index, that are close in time and not both met, or none.
+
+    The first to give up comes first: a missed one that asks for more.
+    """
+    listed = [i for i, mark in enumerate(shot.marks) if mark.is_place or mark.frame is not None]
+    listed.sort(key=lambda i: shot.marks[i].time)
+    lost = {i for i in listed if round(shot.marks[i].time * fps) in missed}
+    pairs = [
+        pair
+        for pair in itertools.pairwise(listed)
+        if lost.intersection(pair) and _are_close(*(shot.marks[i] for i in pair))
+    ]
+    pair = max(pairs, key=lambda each: len(lost.intersection(each)), default=())
+    return tuple(sorted(pair, key=lambda i: (i not in lost, -_count_wishes(shot.marks[i]), -i)))
+
+
+def _are_close(first: Mark, second: Mark) -> bool:
+    return first.time < second.time < first.time + first.hold + NUMBERS.marks_together
+
+
+def _count_wishes(mark: Mark) -> int:
+    wishes = mark.position, mark.facing, mark.frame, mark.pose, mark.hold or None
+    return sum(wish is not None for wish in wishes)
+
+
+def free_mark(shot: Shot, index: int) -> Shot:
+    """Return a shot in which a mark no longer asks for a place, a heading or a stand."""
+    mark = replace(shot.marks[index].free(), frame=None, pose=None)
+    return replace(shot, marks=(*shot.marks[:index], mark, *shot.marks[index + 1 :]))

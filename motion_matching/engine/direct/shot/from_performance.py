@@ -27,14 +27,11 @@ def build_shot(performance: Performance, settings: PerformerSettings, skipped: i
     way = rollout.simulate(performance, settings, fps)
     way = np.vstack([[*performance.position, performance.facing], way])[skipped:]
     x, y, yaw = way[0].tolist()
-    count = len(way)
-    every = max(round(fps / NUMBERS.way_rate), 1)
-    ticks = np.unique([*range(0, count, every), count - 1])
-    path = TimedPath(
-        tuple((ticks / fps).tolist()),
-        tuple((x, y) for x, y in way[ticks, :2].tolist()),
-        tuple(way[ticks, 2].tolist()),
-    )
+    every = max(round(NUMBERS.step * fps), 1)
+    last = len(way) - 1
+    ticks = np.unique([*range(0, last, every), last])
+    positions = tuple((x, y) for x, y in way[ticks, :2].tolist())
+    path = TimedPath(tuple((ticks / fps).tolist()), positions, tuple(way[ticks, 2].tolist()))
     changes = _list_changes(performance, skipped)
     return Shot(
         seconds,
@@ -52,10 +49,11 @@ def build_shot(performance: Performance, settings: PerformerSettings, skipped: i
 
 def _list_changes(performance: Performance, skipped: int) -> tuple[Mark, ...]:
     """Return marks at which a performance asks for another gait or other tags; the first at 0."""
-    kinds = [(intent.gait > 0.5, intent.tags) for intent in performance.intents[skipped:]]
     marks = []
-    for tick, (runs, tags) in enumerate(kinds):
-        if tick == 0 or kinds[tick - 1] != kinds[tick]:
-            gait = "run" if runs else "walk"
-            marks.append(Mark(tick / performance.fps, gait=gait, tags=tuple(sorted(tags))))
+    before = None
+    for tick, intent in enumerate(performance.intents[skipped:]):
+        kind = "run" if intent.gait > 0.5 else "walk", tuple(sorted(intent.tags))
+        if kind != before:
+            marks.append(Mark(tick / performance.fps, gait=kind[0], tags=kind[1]))
+        before = kind
     return tuple(marks)

@@ -6,8 +6,9 @@ import itertools
 import json
 import math
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from ...errors import SettingsError
 from ...files import file_paths, json_files
@@ -41,13 +42,8 @@ from .shot import (
     TimedPath,
 )
 
-_Value = TypeVar("_Value")
 _SHORTEST_SHOT = 0.5  # seconds
-_MARK_KEYS = (
-    *("time", "position", "facing", "hold", "frame", "gait", "tags"),
-    *("tolerance", "facing_tolerance", "pose", "pose_tolerance", "pose_fade", "part", "leads"),
-    "palm",
-)
+_MARK_KEYS = frozenset(each.name for each in fields(Mark)) - {"height"}
 _SHOT_KEYS = (
     *("start", "seconds", "gait", "marks", "paths", "pins", "forbid", "keep"),
     *("tempos", "obstacles", "walls", "seed", "name", "pieces"),
@@ -92,20 +88,17 @@ def _to_dict(shot: Shot) -> dict[str, Any]:
         "forbid": [_forbidden_to_dict(jump) for jump in shot.forbidden],
         "seed": shot.seed,
     }
-    if shot.kept:
-        data["keep"] = [kept_to_dict(jump) for jump in shot.kept]
-    if shot.tempos:
-        data["tempos"] = [vars(tempo) for tempo in shot.tempos]
-    if shot.obstacles:
-        data["obstacles"] = [box._asdict() for box in shot.obstacles]
-    if shot.walls:
-        data["walls"] = shot.walls
-    if shot.pieces:
-        data["pieces"] = [
+    more = {
+        "keep": [kept_to_dict(jump) for jump in shot.kept],
+        "tempos": [vars(tempo) for tempo in shot.tempos],
+        "obstacles": [box._asdict() for box in shot.obstacles],
+        "walls": shot.walls,
+        "pieces": [
             {"start": piece.start, "stop": piece.stop, "scene": _to_dict(piece.shot)}
             for piece in shot.pieces
-        ]
-    return data
+        ],
+    }
+    return data | {name: value for name, value in more.items() if value}
 
 
 def _forbidden_to_dict(jump: ForbiddenJump) -> dict[str, Any]:
@@ -139,21 +132,19 @@ def read_pose(data: Any, where: str) -> Pose | str:
     listed = data.get("rotations", {})
     if not isinstance(listed, dict):
         raise EntryError(f"'rotations' of {where} are no object; give each bone its four numbers")
-    rotations = tuple(_read_rotation(bone, value, where) for bone, value in listed.items())
+    rotations = tuple(
+        (bone, _read_rotation(value, f"'{bone}' of {where}")) for bone, value in listed.items()
+    )
     if (height := data.get("height")) is None:
         return Pose(rotations)
     return Pose(rotations, expect_number(height, f"'height' of {where}", -FARTHEST, FARTHEST))
 
 
-def _read_rotation(
-    bone: str, value: Any, where: str
-) -> tuple[str, tuple[float, float, float, float]]:
-    name = f"'{bone}' of {where}"
-    number = f"a number of {name}"
-    w, x, y, z = (expect_number(each, number, -1.5, 1.5) for each in expect_list(value, name, 4))
+def _read_rotation(value: Any, where: str) -> tuple[float, float, float, float]:
+    w, x, y, z = _expect_numbers(value, where, 4, 1.5)
     if not any((w, x, y, z)):
-        raise EntryError(f"{name} is no rotation; give w, x, y and z of one")
-    return bone, (w, x, y, z)
+        raise EntryError(f"{where} is no rotation; give w, x, y and z of one")
+    return w, x, y, z
 
 
 def _from_dict(data: Any, name: str) -> Shot:
@@ -192,27 +183,26 @@ def _read_mark(data: Any, where: str, seconds: float) -> Mark:
         return None if value is None else expect(value, f"'{key}' of {where}", *limits)
 
     tags = read("tags", expect_list)
-    empty = Mark(0.0)
+    tag_name = f"a tag of 'tags' of {where}"
     part = read("part", expect_name) or CHARACTER
     position, height = _read_position(data.get("position"), where, part)
-    return Mark(
-        _expect_time(data.get("time"), f"'time' of {where}", seconds),
-        position,
-        read("facing", _expect_angle),
-        read("hold", expect_number, 0.0, seconds) or 0.0,
-        read("frame", expect_text),
-        read("gait", _expect_gait),
-        tags and tuple(expect_name(tag, f"a tag of 'tags' of {where}") for tag in tags),
-        read("tolerance", expect_number, 0.0, FARTHEST) or empty.tolerance,
-        read("facing_tolerance", expect_number, 0.0, math.pi) or empty.facing_tolerance,
-        read("pose", read_pose),
-        read("pose_tolerance", expect_number, 0.0, FARTHEST) or empty.pose_tolerance,
-        _get(read("pose_fade", expect_number, 0.0, seconds), empty.pose_fade),
-        part,
-        height,
-        _get(read("leads", expect_flag), empty.leads),
-        read("palm", _expect_direction),
-    )
+    time = _expect_time(data.get("time"), f"'time' of {where}", seconds)
+    values = {
+        "facing": read("facing", _expect_angle),
+        "hold": read("hold", expect_number, 0.0, seconds),
+        "frame": read("frame", expect_text),
+        "gait": read("gait", _expect_gait),
+        "tags": None if tags is None else tuple(expect_name(tag, tag_name) for tag in tags),
+        "tolerance": read("tolerance", expect_number, 0.0, FARTHEST) or None,
+        "facing_tolerance": read("facing_tolerance", expect_number, 0.0, math.pi) or None,
+        "pose": read("pose", read_pose),
+        "pose_tolerance": read("pose_tolerance", expect_number, 0.0, FARTHEST) or None,
+        "pose_fade": read("pose_fade", expect_number, 0.0, seconds),
+        "leads": read("leads", expect_flag),
+        "palm": read("palm", _expect_direction),
+    }
+    given = {name: value for name, value in values.items() if value is not None}
+    return Mark(time, position, part=part, height=height, **given)
 
 
 def _read_position(data: Any, where: str, part: str) -> tuple[Point | None, float | None]:
@@ -225,13 +215,8 @@ def _read_position(data: Any, where: str, part: str) -> tuple[Point | None, floa
             f"{name} has three numbers, but the height counts only for a 'part' of the body; give "
             "two, or name the part"
         )
-    x, y, z = (expect_number(each, f"a number of {name}", -FARTHEST, FARTHEST) for each in data)
+    x, y, z = _expect_numbers(data, name, 3)
     return (x, y), z
-
-
-def _get(value: _Value | None, default: _Value) -> _Value:
-    """Return a value that may be 0 or false, or the default without one."""
-    return default if value is None else value
 
 
 def _read_path(data: Any, where: str, seconds: float) -> TimedPath:
@@ -256,12 +241,9 @@ def _read_pin(data: Any, where: str, seconds: float) -> Mark:
     """Read a mark that does not lead from a file of an earlier version."""
     expect_object(data, where, ("limb", "start", "stop", "position"))
     start, stop = _read_span(data, where, seconds)
-    listed = expect_list(data.get("position"), f"'position' of {where}", 3)
-    axis = f"a number of 'position' of {where}"
-    x, y, z = (expect_number(value, axis, -FARTHEST, FARTHEST) for value in listed)
-    return Mark.from_pin(
-        expect_name(data.get("limb"), f"'limb' of {where}"), start, stop, (x, y, z)
-    )
+    x, y, z = _expect_numbers(data.get("position"), f"'position' of {where}", 3)
+    limb = expect_name(data.get("limb"), f"'limb' of {where}")
+    return Mark.from_pin(limb, start, stop, (x, y, z))
 
 
 def _read_forbidden(data: Any, where: str, _seconds: float) -> ForbiddenJump:
@@ -290,10 +272,13 @@ def _read_tempo(data: Any, where: str, seconds: float) -> Tempo:
     return Tempo(start, stop, rate)
 
 
+def _read_times(data: Any, where: str, seconds: float) -> list[float]:
+    names = ("start", "stop")
+    return [_expect_time(data.get(key), f"'{key}' of {where}", seconds) for key in names]
+
+
 def _read_span(data: Any, where: str, seconds: float) -> tuple[float, float]:
-    start, stop = (
-        _expect_time(data.get(key), f"'{key}' of {where}", seconds) for key in ("start", "stop")
-    )
+    start, stop = _read_times(data, where, seconds)
     if stop <= start:
         raise EntryError(f"'stop' of {where} is not after its 'start'; give a later time")
     return start, stop
@@ -306,9 +291,7 @@ def _read_ends(data: Any, where: str) -> tuple[str, str]:
 
 def _read_piece(data: Any, where: str, seconds: float) -> Piece:
     expect_object(data, where, ("start", "stop", "scene"))
-    start, stop = (
-        _expect_time(data.get(key), f"'{key}' of {where}", seconds) for key in ("start", "stop")
-    )
+    start, stop = _read_times(data, where, seconds)
     scene = expect_object(data.get("scene"), f"'scene' of {where}", set(_SHOT_KEYS) - {"pieces"})
     return Piece(start, stop, _from_dict(scene, "direct"))
 
@@ -326,11 +309,15 @@ def _expect_angle(value: Any, where: str) -> float:
 
 
 def _expect_direction(value: Any, where: str) -> tuple[float, float, float]:
-    listed = expect_list(value, where, 3)
-    x, y, z = (expect_number(each, f"a number of {where}", -FARTHEST, FARTHEST) for each in listed)
+    x, y, z = _expect_numbers(value, where, 3)
     if not any((x, y, z)):
         raise EntryError(f"{where} is no direction; give x, y and z of one")
     return x, y, z
+
+
+def _expect_numbers(value: Any, where: str, count: int, limit: float = FARTHEST) -> list[float]:
+    listed, name = expect_list(value, where, count), f"a number of {where}"
+    return [expect_number(each, name, -limit, limit) for each in listed]
 
 
 def _expect_gait(value: Any, where: str) -> str:
