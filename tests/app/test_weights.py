@@ -83,7 +83,7 @@ def test_a_live_session_applies_new_weights_once(obj, hashes, monkeypatch):
     applied = []
     apply = live.session.apply
     monkeypatch.setattr(
-        live.session, "apply", lambda new: applied.append(new.weights) or apply(new)
+        live.session, "apply", lambda new: applied.append(new.search.weights) or apply(new)
     )
 
     change_weights(obj.motion_matching.features)

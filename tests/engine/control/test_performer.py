@@ -89,7 +89,7 @@ def test_with_full_synchronization_both_follow_the_simulation(demo_database, set
         )
         < 1e-12
     )
-    alone = SimulationObject(settings)
+    alone = SimulationObject(settings.steering)
     alone.reset(0.0, 0.0, 0.0)
     for tick, intent in enumerate(take.performance.intents):
         alone.steer(intent, 1 / take.fps)
