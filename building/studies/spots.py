@@ -52,7 +52,7 @@ def _lead(performer: Performer, spot: np.ndarray, gait: float, seconds: float) -
     goal = Placement(*spot.tolist(), 0.0)
     source = TargetInput(lambda: goal, performer.settings.steering, gait=gait)
     frame, way = performer.reset((0.0, 0.0), 0.0), []
-    for tick in range(round(seconds * performer.method.fps)):
+    for tick in range(round(seconds * performer.fps)):
         situation = Situation(tick, performer.dt, frame.character, frame.simulation_object)
         frame = performer.step(source.get_intent(situation))
         way.append(frame.character[:2])

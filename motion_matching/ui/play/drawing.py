@@ -210,7 +210,7 @@ def _describe_price(live: LiveSession) -> tuple[str, ...]:
     if last is None:
         return ()
     if cache.price is None or cache.price[0] is not last:
-        parents = performer.method.skeleton.parents
+        parents = performer.skeleton.parents
         [price] = costs.measure_prices([last], parents).tolist()
         cache.price = last, price
     return (f"Last jump  {costs.format_price(cache.price[1])}",)

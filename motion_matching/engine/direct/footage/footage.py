@@ -13,7 +13,6 @@ import numpy as np
 
 from ...database.database import Database
 from ...maths import planar
-from ...takes.sizes import find_size, find_slowness
 from ..numbers import NUMBERS
 from ..objective import COSTS
 from ..shot.shot import Pose
@@ -123,8 +122,8 @@ class Footage:
 
 def make_footage(database: Database, end_guard: float = NUMBERS.end_guard) -> Footage:
     """Return the footage of a database; jumps lead to frames with `end_guard` seconds to go."""
-    size = find_size(database)
-    pace = find_slowness(database)
+    size = database.scale.length
+    pace = database.scale.time
     scale, fps = np.array([size, size, 1.0]), database.fps * pace
     bones, weights = _choose_joints(database)
     places = compute_places(database, bones) / np.float32(size)

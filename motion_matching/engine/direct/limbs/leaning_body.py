@@ -11,7 +11,6 @@ from ...control.rollout import Take
 from ...database.database import Database
 from ...maths import planar
 from ...maths.rotations import quat
-from ...takes.sizes import find_size
 from .limbs import LimbChain, bend_limb, find_known_roles, find_limbs
 from .numbers import NUMBERS
 
@@ -71,7 +70,7 @@ def find_body(database: Database) -> LeaningBody | None:
         {name: chain[0] for name, chain in collars.items() if chain},
         arms,
         tuple(LimbChain(*chain[:3]) for chain in database.roles.leg_bones),
-        find_size(database),
+        database.scale.length,
     )
 
 

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from ...control.method import Goal, Method, Motion
-from ...control.performer import Performer
 from ...control.rollout import Take, solve
 from ...database.database import Database
 from ...matching.method import MotionMatching
 from ...performance.performance import Performance
 from ...performance.settings import PerformerSettings
 from ...progress import ReportShare
+from ...takes.performers import create_performer
 
 
 class Choice(NamedTuple):
@@ -57,7 +57,7 @@ def watch(
 ) -> WatchedTake:
     """Perform with a method on the performance's ground, and record its goals."""
     method = _GoalRecorder(controller(database, settings), settings)
-    performer = Performer(cast(Method, method), settings, performance.ground)
+    performer = create_performer(cast(Method, method), settings, performance.ground)
     take = solve(performer, performance, progress)
     return WatchedTake(take, tuple(method.goals), tuple(method.choices))
 
