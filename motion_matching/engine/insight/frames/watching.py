@@ -66,7 +66,7 @@ class _GoalRecorder:
     """A method that records its goals and choices."""
 
     def __init__(self, method: Method, settings: PerformerSettings) -> None:
-        self._method, self._settings = method, settings
+        self._method, self._settings, self._scale = method, settings, method.world.scale
         self.goals: list[tuple[Goal, PerformerSettings]] = []
         self.choices: list[Choice | None] = []
 
@@ -75,11 +75,11 @@ class _GoalRecorder:
 
     def apply(self, settings: PerformerSettings) -> None:
         self._method.apply(settings)
-        self._settings = settings
+        self._settings = self._scale.to_world(settings)
 
     def advance(self, goal: Goal) -> Motion:
         motion = self._method.advance(goal)
-        self.goals.append((goal, self._settings))
+        self.goals.append((self._scale.to_world(goal), self._settings))
         self.choices.append(self._get_choice(motion))
         return motion
 
