@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from ..scale import Scale
+from ..scale import Scale, measured
 from .numbers import NUMBERS
 
 Point = tuple[float, float]
@@ -247,6 +247,7 @@ def _intersect_capsule(
     return first, ma, mo
 
 
+@measured(center="m", size="m", height="m")
 class Box(NamedTuple):
     """A box on the ground: center, full size along its own axes, yaw in radians, and height."""
 

@@ -18,7 +18,7 @@ from ..feet import contact_ranges
 from ..feet.contact_ranges import ContactRange
 from ..feet.numbers import NUMBERS as FOOT_NUMBERS
 from ..feet.planting import FeetPlan, ToeMotion, measure_pitches, measure_sides, plant_feet
-from ..ground.ground import to_body_units
+from ..ground import ground as grounds
 from ..maths import planar
 from ..maths.along_time import find_runs
 from ..maths.rotations import quat
@@ -36,7 +36,7 @@ def find_contact_ranges(take: Take, database: Database) -> list[ContactRange]:
     """Find when and where the feet of a take stand, from its source frames and its path."""
     scale = database.scale
     if not scale.is_of_people:
-        small = _to_body_units(take, scale)
+        small = to_body_units(take, scale)
         return scale.to_world(find_contact_ranges(small, database.in_body_units))
     toes = _find_standing_toes(take, database)
     standing = [leg.toe_height for leg in database.derive(measure_character_legs)]
@@ -53,11 +53,13 @@ def find_contact_ranges(take: Take, database: Database) -> list[ContactRange]:
     return contact_ranges.find_contact_ranges(stands, toes, take.fps, radius, hardest)
 
 
-def _to_body_units(take: Take, scale: Scale) -> Take:
+def to_body_units(take: Take, scale: Scale) -> Take:
     """Return a take with its settings and its ground in body units."""
+    if scale.is_of_people:
+        return take
     performance = replace(
         take.performance,
-        floor=to_body_units(take.performance.ground, scale),
+        floor=grounds.to_body_units(take.performance.ground, scale),
         obstacles=(),
         walls=(),
     )
@@ -97,7 +99,7 @@ def bake_feet(
     """
     scale = database.scale
     if not scale.is_of_people:
-        small = _to_body_units(take, scale)
+        small = to_body_units(take, scale)
         small = bake_feet(small, database.in_body_units, scale.to_body(ranges), left_out)
         return replace(take, poses=scale.to_world(small.poses, POSE), locked=small.locked)
     found = find_contact_ranges(take, database)

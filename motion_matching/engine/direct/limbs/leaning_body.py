@@ -28,7 +28,6 @@ class LeaningBody(NamedTuple):
     collars: Mapping[str, int]
     arms: Mapping[str, LimbChain]
     legs: tuple[LimbChain, ...]
-    size: float
 
 
 class Lean(NamedTuple):
@@ -70,7 +69,6 @@ def find_body(database: Database) -> LeaningBody | None:
         {name: chain[0] for name, chain in collars.items() if chain},
         arms,
         tuple(LimbChain(*chain[:3]) for chain in database.roles.leg_bones),
-        database.scale.length,
     )
 
 

@@ -192,7 +192,7 @@ def _find_span(
     stands = take.locked[:, leg]
     moves = np.flatnonzero(~stands)
     [[*_, rise]] = _measure_away(take, mark, limb, np.array([first]))
-    is_lifted = rise > NUMBERS.foot_lift * database.scale.length
+    is_lifted = rise > NUMBERS.foot_lift
     shortest = round((NUMBERS.foot_lift_time if is_lifted else NUMBERS.foot_ease) * take.fps)
     if stands[first] and not is_lifted:
         first = int(moves[moves < first].max(initial=-1)) + 1
