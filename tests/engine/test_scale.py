@@ -7,7 +7,6 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from motion_matching.engine.body.toe_ends import measure_leg_lengths
 from motion_matching.engine.control.rollout import Take
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.field.field_controller import FieldController
@@ -19,6 +18,7 @@ from motion_matching.engine.performance.labels import DisplacementLabel
 from motion_matching.engine.performance.settings import OF_PEOPLE, PerformerSettings
 from motion_matching.engine.scale import POSE, VELOCITY, Scale
 from motion_matching.engine.takes import baking, joining, takes
+from tests.engine.sizes import make_sizes
 
 GIANT = Scale.from_size(4.0)
 
@@ -94,23 +94,7 @@ def test_ground_is_met_as_by_people():
 
 @pytest.fixture(scope="session", params=[4.0, 0.25], ids=["giant", "mouse"])
 def sizes(request, demo_database: Database) -> tuple[Database, Database]:
-    """Return a database of people, and one of a body of the same shape and another size.
-
-    Legs of people have a length up to which larger ones, or from which smaller ones count as theirs.
-    """
-    rest = demo_database.skeleton.compute_rest_world()[1][None]
-    leg = measure_leg_lengths(rest, demo_database.roles).mean()
-    usual = (1.0 if request.param > 1.0 else 0.5000001) / leg
-    people = scale_database(demo_database, Scale(usual, 1.0))
-    other = scale_database(people, Scale.from_size(request.param))
-    assert people.scale.is_of_people
-    assert other.scale == Scale.from_size(request.param)
-    return people, other
-
-
-def scale_database(database: Database, scale: Scale) -> Database:
-    scaled = scale.to_world(database)
-    return scaled.with_schema(scaled.schema)
+    return make_sizes(demo_database, request.param)
 
 
 def perform_both(sizes: tuple[Database, Database], controller=MotionMatching) -> tuple[Take, Take]:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from ..control.rollout import Take
+from ..control.rollout import Take, join
 from ..database.frame_names import find_frame
 from ..errors import SettingsError
 from ..facts.idles import find_idle_runs
@@ -379,8 +379,10 @@ class Director:
         marks, blocked = pose_hips(asked).marks, _find_obstruction(asked, self._settings)
         poses = list_poses(piece, marks, database, begins)
         piece = plant_feet(lay_poses(piece, poses), poses, database, feet)
-        piece = self._leave(reach_marks(piece, marks, database, begins, blocked), shot)
-        return put_piece(done.take, piece, first, last, first - low)
+        piece = reach_marks(piece, marks, database, begins, blocked)
+        whole = to_body_units(done.take, self.footage.scale)
+        whole = self._leave(put_piece(whole, piece, first, last, first - low), shot)
+        return join([(0, done.take), (first, whole.crop(first, last))])
 
     @cached_property
     def _can_stand(self) -> bool:
