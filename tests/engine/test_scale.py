@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import astuple, fields, replace
 
 import numpy as np
 import pytest
@@ -112,6 +112,21 @@ def perform_both(sizes: tuple[Database, Database], controller=MotionMatching) ->
     take = takes.perform(other, scale.to_world(settings), script, controller=controller)
     assert take.fps == other.fps
     return own, take
+
+
+def test_speeds_of_any_size_are_parted_alike(sizes):
+    people, other = sizes
+    scale = other.scale
+    assert scale.to_body(other.pace, "m/s") == pytest.approx(people.pace)
+    assert scale.to_body(other.walk_to_run, "m/s") == pytest.approx(people.walk_to_run)
+    small, own = (
+        [*astuple(settings.walk), *astuple(settings.run), settings.turn_limit]
+        for settings in (
+            scale.to_body(takes.make_default_settings(other)),
+            takes.make_default_settings(people),
+        )
+    )
+    np.testing.assert_allclose(small, own, rtol=1e-6)
 
 
 @pytest.fixture(scope="session")

@@ -211,6 +211,8 @@ class Database:
     @cached_property
     def walk_to_run(self) -> float:
         """The speed in m/s that separates walking from running."""
+        if not self.scale.is_of_people:
+            return self.scale.to_world(self.in_body_units.walk_to_run, "m/s")
         speed = np.hypot(self.root_motion[:, 0], self.root_motion[:, 1])
         moving = self.playable & (speed > AT_REST.moving * self.pace)
         return gaits.find_walk_to_run(self.pace, speed[moving], self.contacts[moving], self.fps)
