@@ -28,7 +28,7 @@ def collect_wishes(
     settings: PerformerSettings,
     obstruction: Obstruction | None,
 ) -> Wanted:
-    """Return the requests of a shot of the footage's size to the search."""
+    """Return the requests of a shot to the search."""
     fps, database = guide.fps, footage.database
     frames = {
         round(mark.time * fps): find_frame(database, mark.frame)
