@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, fields, replace
+from dataclasses import astuple, replace
 
 import numpy as np
 import pytest
@@ -15,7 +15,8 @@ from motion_matching.engine.matching.method import MotionMatching
 from motion_matching.engine.performance import scripts
 from motion_matching.engine.performance.intent import FuturePath, Intent
 from motion_matching.engine.performance.labels import DisplacementLabel
-from motion_matching.engine.performance.settings import OF_PEOPLE, PerformerSettings
+from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.performance.steering_settings import Coupling, Steering
 from motion_matching.engine.scale import POSE, VELOCITY, Scale
 from motion_matching.engine.takes import baking, joining, takes
 from tests.engine.sizes import make_sizes
@@ -63,21 +64,24 @@ def test_rows_of_arrays_have_units_of_their_own():
 
 def test_settings_are_converted_by_their_units():
     label = DisplacementLabel(("start",), {"clamp_distance": 0.4, "clamp": True})
-    settings = PerformerSettings(clamp_distance=0.2, velocity_halflife=0.3, labels=(label,))
+    settings = PerformerSettings(
+        Steering(velocity_halflife=0.3), coupling=Coupling(clamp_distance=0.2, labels=(label,))
+    )
     small = GIANT.to_body(settings)
-    assert small.walk.forward == settings.walk.forward / 2.0
-    assert small.turn_limit == 2.0 * settings.turn_limit
-    assert (small.clamp_distance, small.velocity_halflife) == (0.05, 0.15)
-    assert small.labels[0].settings == {"clamp_distance": 0.1, "clamp": True}
-    assert small.neighbours == settings.neighbours
-    assert small.look_limit == settings.look_limit
+    assert small.steering.walk.forward == settings.steering.walk.forward / 2.0
+    assert small.steering.turn_limit == 2.0 * settings.steering.turn_limit
+    assert (small.coupling.clamp_distance, small.steering.velocity_halflife) == (0.05, 0.15)
+    assert small.coupling.labels[0].settings == {"clamp_distance": 0.1, "clamp": True}
+    assert small.motion_field.neighbours == settings.motion_field.neighbours
+    assert small.life.look_limit == settings.life.look_limit
 
 
 def test_feet_of_any_size_have_the_same_settings():
     settings = PerformerSettings()
-    assert set(OF_PEOPLE) <= {f.name for f in fields(settings)}
     small = GIANT.to_body(settings)
-    assert all(getattr(small, name) == getattr(settings, name) for name in OF_PEOPLE)
+    assert small.feet == settings.feet
+    assert small.blending.root_halflife == settings.blending.root_halflife
+    assert small.blending.inertialization_halflife < settings.blending.inertialization_halflife
 
 
 def test_ground_is_met_as_by_people():
@@ -102,8 +106,9 @@ def perform_both(sizes: tuple[Database, Database], controller=MotionMatching) ->
     people, other = sizes
     scale = Scale.from_size(other.scale.length)
     settings = takes.make_default_settings(people)
+    steering = settings.steering
     script = scripts.build_script(
-        "random", 6.0, people.fps, settings.walk, settings.run, gait="walk", seed=3
+        "random", 6.0, people.fps, steering.walk, steering.run, gait="walk", seed=3
     )
     own = takes.perform(people, settings, script, controller=controller)
     script = replace(
@@ -120,10 +125,10 @@ def test_speeds_of_any_size_are_parted_alike(sizes):
     assert scale.to_body(other.pace, "m/s") == pytest.approx(people.pace)
     assert scale.to_body(other.walk_to_run, "m/s") == pytest.approx(people.walk_to_run)
     small, own = (
-        [*astuple(settings.walk), *astuple(settings.run), settings.turn_limit]
-        for settings in (
-            scale.to_body(takes.make_default_settings(other)),
-            takes.make_default_settings(people),
+        [*astuple(each.walk), *astuple(each.run), each.turn_limit]
+        for each in (
+            scale.to_body(takes.make_default_settings(other)).steering,
+            takes.make_default_settings(people).steering,
         )
     )
     np.testing.assert_allclose(small, own, rtol=1e-6)
