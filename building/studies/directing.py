@@ -20,7 +20,6 @@ from motion_matching.engine.maths import planar
 from motion_matching.engine.performance.intent import FuturePath, Intent
 from motion_matching.engine.performance.performance import Performance
 from motion_matching.engine.takes import baking, metrics, takes
-from motion_matching.engine.takes.sizes import find_size
 
 from . import quality
 from .quality import Loaded, Measures
@@ -78,7 +77,7 @@ def measure_shot(loaded: Loaded, director: Director, shot: Shot) -> Measures:
 
 def perform_causally(loaded: Loaded, solved: Directed, shot: Shot) -> Take:
     """Return the take of the causal controller that is told the same way as it comes."""
-    database, size = loaded.database, find_size(loaded.database)
+    database, size = loaded.database, loaded.database.scale.length
     way = solved.guide.way * [size, size, 1.0]
     last, steps = len(way) - 1, [round(seconds * database.fps) for seconds in _AHEAD]
     times = tuple(step / database.fps for step in steps)

@@ -58,11 +58,11 @@ def _choose_leg(
     footage: Footage, settings: PerformerSettings, random: np.random.Generator, seconds: float
 ) -> np.ndarray:
     """Return how far (3,) a leg leads, seen from its start: a piece of a clip, or an arc."""
-    frames = round(seconds * footage.fps)
+    frames = round(footage.scale.to_body(seconds, "s") * footage.fps)
     whole = np.flatnonzero(footage.candidates & (footage.left >= frames))
     if random.random() < _WINDOWS and len(whole):
         moved = footage.compute_ahead(frames)[random.choice(whole)].astype(float)
-        return moved * [footage.size, footage.size, 1.0]
+        return moved * [footage.scale.length, footage.scale.length, 1.0]
     speed = settings.steering.walk.forward * random.uniform(0.8, 1.1)
     if settings.steering.can_run and random.random() < 0.4:
         speed = settings.steering.run.forward * random.uniform(0.55, 0.9)

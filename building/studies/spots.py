@@ -7,6 +7,7 @@ import numpy as np
 from motion_matching.engine.control.method import Method
 from motion_matching.engine.control.performer import Performer, Placement
 from motion_matching.engine.performance.settings import PerformerSettings
+from motion_matching.engine.takes.performers import create_performer
 from motion_matching.live.inputs.base import Situation
 from motion_matching.live.inputs.leaders.target import TargetInput
 
@@ -35,7 +36,7 @@ def measure_way(
     """
     away = float(np.linalg.norm(spot))
     speed = (settings.steering.run if gait else settings.steering.walk).forward
-    way = _lead(Performer(method, settings), spot, gait, 2.0 * (away / speed + _RESTS))
+    way = _lead(create_performer(method, settings), spot, gait, 2.0 * (away / speed + _RESTS))
     apart = np.linalg.norm(way - spot, axis=1)
     far = np.flatnonzero(apart > THERE)
     there = int(far[-1]) + 1 if len(far) else 0
@@ -52,7 +53,7 @@ def _lead(performer: Performer, spot: np.ndarray, gait: float, seconds: float) -
     goal = Placement(*spot.tolist(), 0.0)
     source = TargetInput(lambda: goal, performer.settings.steering, gait=gait)
     frame, way = performer.reset((0.0, 0.0), 0.0), []
-    for tick in range(round(seconds * performer.method.fps)):
+    for tick in range(round(seconds * performer.fps)):
         situation = Situation(tick, performer.dt, frame.character, frame.simulation_object)
         frame = performer.step(source.get_intent(situation))
         way.append(frame.character[:2])

@@ -108,7 +108,7 @@ class Recorder:
         history: History,
         performer: Performer,
     ) -> None:
-        fps = performer.method.fps
+        fps = performer.fps
         self._writer, self._plan, self._history, self._fps = writer, plan, history, fps
         self._performer = performer
         self._base = find_base_take(writer.find_action(), plan.mode)
@@ -216,7 +216,13 @@ class Recorder:
         carried = carry_on(
             plan.reader.show(np.stack([self._last[0], self._last[-1]])),
             rest,
-            Body(method.skeleton, method.acceleration_limits, method.legs, method.fps),
+            Body(
+                method.skeleton,
+                method.acceleration_limits,
+                method.legs,
+                method.fps,
+                method.world.scale,
+            ),
             performer.settings,
             contacts=plan.reader.find_contacts(rest) if is_level else None,
             lead_back=plan.lead_back,

@@ -1,6 +1,6 @@
 """Run a session: an input steers a performer, an armature shows it. Holds no Blender objects.
 
-session = Session(performer, input, PoseWriter(armature, performer.method.skeleton))
+session = Session(performer, input, PoseWriter(armature, performer.skeleton))
 session.start(now) report = session.tick(now, view_heading) # for each picture session.stop() # the
 only way out; may be called twice
 """
@@ -88,7 +88,7 @@ class Session(Stepper):
             self.source.open()
             self._takes, self._waiting = [], None
             self._begin(self._origin or Start(Placement(*self.writer.start)))
-            self._clock = Clock(self.performer.method.fps, self._get_longest_stall())
+            self._clock = Clock(self.performer.fps, self._get_longest_stall())
             if not self.source.lead_in:  # which takes time: then the first `tick` starts the clock
                 self._clock.count_due(now)
             stack.callback(self._close_recoveries)
@@ -139,7 +139,7 @@ class Session(Stepper):
     @property
     def velocity(self) -> tuple[float, float]:
         """Return the velocity of the character in the last tick, in m/s."""
-        here, before, fps = self._frame.character, self._before.character, self.performer.method.fps
+        here, before, fps = self._frame.character, self._before.character, self.performer.fps
         return (here.x - before.x) * fps, (here.y - before.y) * fps
 
     @property
@@ -177,7 +177,7 @@ class Session(Stepper):
 
     @property
     def recorded_seconds(self) -> float:
-        return self._recorder.count / self.performer.method.fps if self._recorder else 0.0
+        return self._recorder.count / self.performer.fps if self._recorder else 0.0
 
     def record(self, plan: RecordingPlan) -> None:
         """Record from the next tick on; the session goes on after a MotionMatchingError."""

@@ -45,7 +45,7 @@ class Stepper:
 
     def _go_on_from(self, start: Start) -> None:
         """Place the character, as the performance of the ticks to come does."""
-        (x, y, yaw), fps = start.placement, self.performer.method.fps
+        (x, y, yaw), fps = start.placement, self.performer.fps
         settings = self.performer.settings.to_dict()
         beginning = Performance("", fps, (), (x, y), yaw, settings=settings, walls=self._walls)
         beginning = replace(beginning, method=self.method_name, start=start.state)
@@ -93,7 +93,7 @@ class Stepper:
         With 0, it goes on until the input has ended or settled, at most for `limit`.
         """
         self._begin(start)
-        fps = self.performer.method.fps
+        fps = self.performer.fps
         count = max(round((seconds or limit) * fps), 1)
         for tick in range(count):
             if not tick % 16:

@@ -32,7 +32,7 @@ def drive_performer(
     """Return the frames of a performer that an input leads, from the input's start or from a place."""
     place = place or source.start.placement
     frames = [performer.reset((place.x, place.y), place.yaw)]
-    for tick in range(round(seconds * performer.method.fps)):
+    for tick in range(round(seconds * performer.fps)):
         last = frames[-1]
         intent = source.get_intent(
             Situation(tick, performer.dt, last.character, last.simulation_object)
@@ -174,7 +174,7 @@ def test_the_character_stops_at_its_target(synchronized, x, y, yaw):
     frames = drive_performer(performer, target, 10.0, Placement(0.0, 0.0, 0.0))
     way = get_placements(frames)
     apart = np.hypot(way[:, 0] - x, way[:, 1] - y)
-    still = way[-round(1.5 * performer.method.fps) :]
+    still = way[-round(1.5 * performer.fps) :]
     # a standing character sways a little, and the data moves it
     assert apart[-1] < 0.02
     assert np.ptp(still[:, :2], axis=0).max() < 0.02
@@ -192,7 +192,7 @@ def test_a_moving_target_is_followed_and_a_deleted_one_is_not(synchronized):
     assert np.hypot(drive_on[-1].character.x, drive_on[-1].character.y + 3.0) < 0.02
     goal = Placement(3.0, -3.0, 0.0)
     frames = []
-    for tick in range(round(7.0 * performer.method.fps)):
+    for tick in range(round(7.0 * performer.fps)):
         last = frames[-1] if frames else drive_on[-1]
         frames.append(
             performer.step(

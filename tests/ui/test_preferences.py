@@ -323,7 +323,7 @@ def test_the_view_warns_of_speeds_without_data_and_of_slow_ticks(addon):
     texts = run(0.1).texts
     last, parents = (
         live.session.performer.last_transition,
-        live.session.performer.method.skeleton.parents,
+        live.session.performer.skeleton.parents,
     )
     [price] = measure_prices([last], parents)
     assert f"Last jump  {100 * price:.2f} cm·s" in texts

@@ -173,7 +173,7 @@ def _list_asked(obj: bpy.types.Object, preview: MarkPreview) -> Values:
         path and path.session_uid,
         obstacles and obstacles.session_uid,
         None if is_animated(obj) else _to_tuple(obj.matrix_world),
-        get_performer_settings(obj, preview.director.footage.database),
+        get_performer_settings(obj, preview.director.footage.world),
         tuple((each.session_uid, *outcomes.list_settings(each)) for each in marks.list_all(obj)),
     )
 
@@ -185,7 +185,7 @@ def _to_tuple(matrix: Matrix) -> Values:
 def _read_shot(preview: MarkPreview, obj: bpy.types.Object) -> None:
     """Read the shot of an armature anew; a note says what is wrong with it."""
     director = preview.director
-    settings = get_performer_settings(obj, director.footage.database)
+    settings = get_performer_settings(obj, director.footage.world)
     if settings != director.settings:
         preview.director = Director(director.footage, director.table, settings)
         preview.sketch = None
@@ -195,7 +195,7 @@ def _read_shot(preview: MarkPreview, obj: bpy.types.Object) -> None:
         _show(preview, None, None, "Add a mark to see the way to it.")
         return
     try:
-        request = shots.build_request(obj, director.footage.database)
+        request = shots.build_request(obj, director.footage.world)
         preview.shot, preview.frame = shots.add_surroundings(obj, request), request.frame
     except MotionMatchingError as error:
         _show(preview, None, None, str(error))

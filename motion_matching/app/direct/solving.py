@@ -233,7 +233,7 @@ def _find_best(
             span = 0.0, each.shot.seconds
             sketch = Sketch(each.shot, each.plan, each.closed, span, each.report)
             way = compute_way(sketch, director.footage)
-            runtime.best_way = BestWay(way, director.footage.size)
+            runtime.best_way = BestWay(way, director.footage.scale.length)
     except EndedEarly:
         if not found:
             raise

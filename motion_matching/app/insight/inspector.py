@@ -188,7 +188,7 @@ def _find_similar(seen: Inspector) -> None:
     except MotionMatchingError as error:
         seen.problem = str(error)
         return
-    moving = state.to_moving_pose(database.skeleton)
+    moving = database.scale.to_body(state.to_moving_pose(database.skeleton))
     apart = round(_APART * database.fps)
     seen.similar = tuple(seen.method.find_similar(moving, _COUNT, apart))
     frame = seen.similar[0][0]

@@ -8,13 +8,14 @@ from contextlib import suppress
 import bpy
 
 from ...engine.control.method import Ideal, Method
-from ...engine.control.performer import Performer, Placement
+from ...engine.control.performer import Placement
 from ...engine.database.database import Database
 from ...engine.errors import MotionMatchingError, RigError
 from ...engine.field.field_controller import get_field_controller
 from ...engine.ground.ground import Ground
 from ...engine.performance.settings import PerformerSettings
 from ...engine.progress import run_to_end
+from ...engine.takes.performers import create_performer
 from ...live.inputs.base import Input, Start
 from ...live.inputs.devices.devices import Device
 from ...live.inputs.devices.keyboard import Keyboard
@@ -73,7 +74,7 @@ def start(
         ground, walls = read_ground(obj)
         writer, reader = create_writer(obj, database)
         leader = source(ground) if callable(source) else source
-        performer = Performer(method, settings, ground)
+        performer = create_performer(method, settings, ground)
         has_controls = isinstance(writer, ControlWriter)
         origin = read_origin(obj, reader, database.fps, has_controls=has_controls)
         session = Session(performer, leader, writer, walls=walls, origin=origin)
@@ -141,7 +142,7 @@ def start_tuning(
         play = settings_of(obj).play
         source = steering.create_input(play, keyboard, others, settings, fps, ground)
         writer = MarkerWriter(host.PATH_NAME, get_placement(obj))
-        performer = Performer(Ideal(fps), settings, ground)
+        performer = create_performer(Ideal(fps), settings, ground)
         session = Session(performer, source, writer, walls=walls)
         live = host.LiveSession(obj, session, keyboard, None, walls)
         live.speeds_database = database

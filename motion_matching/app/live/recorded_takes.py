@@ -55,7 +55,7 @@ class LiveTakes:
         self._mode = play.mode
         mode = self._align_with_timeline(scene, play.mode) if play.timeline else play.mode
         frame = scene.frame_float if play.timeline else float(scene.frame_current)
-        step = get_scene_fps(scene) / self._session.performer.method.fps
+        step = get_scene_fps(scene) / self._session.performer.fps
         start = self._read_start(mode, frame, step, play.timeline)
         rest = RestPlan(self._reader, play.lead_back) if self._reader else None
         folder = recordings.get_folder()
@@ -110,7 +110,7 @@ class LiveTakes:
             obj = self._armature.find()
             place, state = self._reader.read_start(obj, frame, step, action, at_end=at_end)
         else:
-            fps = self._session.performer.method.fps
+            fps = self._session.performer.fps
             place, state = read_path_start(action, frame, step, fps, at_end=at_end)
         return Start(Placement(*place), state=state)
 

@@ -11,7 +11,7 @@ from functools import partial
 import bpy
 import numpy as np
 
-from ...engine.control.performer import Performer, Placement
+from ...engine.control.performer import Placement
 from ...engine.database.database import Database
 from ...engine.database.tags.tags import parse_names
 from ...engine.errors import DatabaseError, MotionMatchingError, RigError
@@ -22,6 +22,7 @@ from ...engine.performance.scripts import SCRIPTS
 from ...engine.performance.settings import PerformerSettings
 from ...engine.progress import ReportProgress, map_steps
 from ...engine.takes import takes
+from ...engine.takes.performers import create_performer
 from ...live.inputs.base import Input, Start
 from ...live.stepper import Stepper
 from ...scene.blender.animation.actions import get_scene_fps
@@ -103,7 +104,7 @@ class BakePlan:
 
         def perform(report: ReportProgress) -> Performance:
             method = chosen.create_method(database, settings)
-            stepper = Stepper(Performer(method, settings, ground), leader, walls)
+            stepper = Stepper(create_performer(method, settings, ground), leader, walls)
             stepper.tags, stepper.find_look_at = tags, look_at
             if field := get_field_controller(method):
                 stepper.adapt_intent, stepper.method_name = field.adapt_intent, field.name

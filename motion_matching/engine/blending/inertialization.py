@@ -20,6 +20,7 @@ from ..maths.rotations import component_quat as quat
 from ..maths.springs import spring
 from ..motion.margins import MARGINS
 from ..performance.settings import PerformerSettings
+from ..scale import VELOCITY, Columns, measured
 from .jump import Jump, Seam
 from .jump_fade import SPRING, FadeShape, choose_fade
 from .numbers import NUMBERS
@@ -88,6 +89,7 @@ def _add_offsets(poses: np.ndarray, offsets: np.ndarray) -> np.ndarray:
     return shown.reshape(7, count, bones).transpose(1, 0, 2)
 
 
+@measured(offset=Columns((*["m"] * 3, *[""] * 3), -2), speed=VELOCITY, time="s", velocity_time="s")
 class Fading(NamedTuple):
     """Fading offsets of a jump with their velocities (6, B), and the way they fade.
 
@@ -121,12 +123,11 @@ class Inertializer:
         stretch: float = 3.0,
         blends_root: bool = True,
         root_halflife: float = 0.0,
-        slowness: float = 1.0,
     ) -> None:
         bone_count = limits.shape[1]
         self._shape, self._time, self._dt = shape, time, dt
         self._stretch, self._blends_root = stretch, blends_root
-        self._slowness, self._root_halflife = slowness, slowness * root_halflife
+        self._root_halflife = root_halflife
         self._limits = np.float32(MARGINS.blend) * np.maximum(limits, _LEAST_LIMITS)
         # offsets of bones (6 B) and root (3), and their velocities; after the last jump, and now
         self._initial_state = np.zeros((2, 6 * bone_count + 3), np.float32)
@@ -138,18 +139,18 @@ class Inertializer:
 
     @classmethod
     def from_settings(
-        cls, limits: np.ndarray, settings: PerformerSettings, dt: float, slowness: float = 1.0
+        cls, limits: np.ndarray, settings: PerformerSettings, dt: float
     ) -> Inertializer:
-        """Return one that lets jumps fade as settings choose, for a body of a slowness."""
+        """Return one that lets jumps fade as settings choose."""
         (shape, time), own = choose_fade(settings), settings.blending
         root = own.blend_root, own.root_halflife
-        return cls(limits, time, dt, shape, own.blend_stretch, *root, slowness)
+        return cls(limits, time, dt, shape, own.blend_stretch, *root)
 
     def apply(self, settings: PerformerSettings) -> None:
         """Let the next jumps fade as settings choose; offsets that fade already go on unchanged."""
         (self._shape, self._time), own = choose_fade(settings), settings.blending
         self._stretch, self._blends_root = own.blend_stretch, own.blend_root
-        self._root_halflife = self._slowness * own.root_halflife
+        self._root_halflife = own.root_halflife
 
     @property
     def half_time(self) -> float:

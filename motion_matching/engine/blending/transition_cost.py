@@ -17,6 +17,7 @@ import numpy as np
 
 from ..maths.rotations import component_quat, quat
 from ..performance.settings import PerformerSettings
+from ..scale import POSE, VELOCITY, measured
 from .inertialization import Fading, Inertializer, compute_angular_velocity
 from .jump import Jump
 from .numbers import NUMBERS
@@ -25,6 +26,7 @@ Array = np.ndarray
 _NEXT, _AFTER = np.array([1, 2, 0]), np.array([2, 0, 1])
 
 
+@measured(pose=POSE, velocity=VELOCITY)
 class Transition(NamedTuple):
     """A fading jump: the entered pose (7, B) and velocities (6, B), and the offsets."""
 

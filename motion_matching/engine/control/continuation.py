@@ -13,7 +13,7 @@ import numpy as np
 
 from ..blending.inertialization import Inertializer
 from ..blending.jump import Jump
-from ..feet.live.sized_feet import create_foot_lock
+from ..feet.live.foot_lock import FootLock
 from ..feet.played_toes import PlayedToes, measure_toes
 from ..legs.joints import Joints
 from ..legs.legs import LegGeometry
@@ -23,19 +23,25 @@ from ..maths.rotations import quat
 from ..motion.margins import MARGINS
 from ..performance.settings import FootLocking, PerformerSettings
 from ..performance.start_state import GroundPlace, build_start_state, compose_places
+from ..scale import PLACE, POSE, Scale, measured
 from ..skeleton.skeleton import Skeleton
 from .numbers import NUMBERS
 
 
 class Body(NamedTuple):
-    """A moving body: bones, their `limits` (2, B) as in `Method`, legs, and ticks per second."""
+    """A moving body: bones, their `limits` (2, B) as in `Method`, legs, and ticks per second.
+
+    All is in body units of a `scale`.
+    """
 
     skeleton: Skeleton
     limits: np.ndarray
     legs: Sequence[LegGeometry]
     fps: float
+    scale: Scale = Scale()
 
 
+@measured(poses=POSE, unlocked=POSE, move=PLACE)
 class CarriedRest(NamedTuple):
     """Poses (F, 7, B) of the rest's first ticks, and the same without planted feet.
 
@@ -66,6 +72,9 @@ def carry_on(
     Unless it `moves`, it stays in its place. With `contacts` (T, L), feet are planted in them, on
     flat ground.
     """
+    scale = body.scale
+    before, rest = scale.to_body(before, POSE), scale.to_body(rest, POSE)
+    settings, lead_back = scale.to_body(settings), scale.to_body(lead_back, "s")
     unlocked, places, faded = _fade(before, rest, body, settings, lead_back, moves)
     old = _get_places(rest[2:])
     poses, end = unlocked, faded
@@ -78,7 +87,7 @@ def carry_on(
         (x, y, yaw), (old_x, old_y, old_yaw) = places[last].tolist(), old[last].tolist()
         dx, dy = rotate_xy(old_x, old_y, yaw - old_yaw)
         move = (x - dx, y - dy, yaw - old_yaw)
-    return CarriedRest(poses[: last + 1], unlocked, move, faded)
+    return scale.to_world(CarriedRest(poses[: last + 1], unlocked, move, faded))
 
 
 def move_places(poses: np.ndarray, move: GroundPlace) -> np.ndarray:
@@ -163,7 +172,7 @@ def _plant(
 
     Contacts that begin later are left to the rest.
     """
-    dt, feet = 1.0 / body.fps, create_foot_lock(body.legs)
+    dt, feet = 1.0 / body.fps, FootLock(body.legs)
     hardest = Joints(body.skeleton.parents).measure_acceleration(poses.astype(np.float64), body.fps)
     hardest = max(hardest, MARGINS.fall)
     feet.start_from(before[-1], before[-2], locking, dt)

@@ -17,6 +17,7 @@ from ..legs.legs import LegGeometry
 from ..motion.simulation_bone import SIMULATION_BONE_NAME
 from ..performance.settings import PerformerSettings
 from ..performance.start_state import MovingPose
+from ..scale import Scale, measured
 from ..skeleton.skeleton import Skeleton
 from .life.looking import Gaze
 from .trajectory import TrajectoryPoint
@@ -27,6 +28,7 @@ _BODY = Skeleton(
 _POSE = np.array([[0.0], [0.0], [0.0], [1.0], [0.0], [0.0], [0.0]], np.float32)
 
 
+@measured(push="m/s", feet="m")
 class Goal(NamedTuple):
     """The goal of the next tick, in the character's own frame.
 
@@ -109,8 +111,19 @@ class Explanation:
     terms: tuple[str, ...] = ()
 
 
+class WorldBody(Protocol):
+    """A body in the units of the world, ticks per second, and the scale to its body units."""
+
+    @property
+    def skeleton(self) -> Skeleton: ...
+    @property
+    def fps(self) -> float: ...
+    @property
+    def scale(self) -> Scale: ...
+
+
 class Method(Protocol):
-    """A way to turn goals into motion.
+    """A way to turn goals into motion, in body units. In those of the world, the body is `world`.
 
     `start_from` enters the motion that is most like a pose and its velocities; the motion's jump
     leads from there to the entered frame, whose pose is that of this instant.
@@ -121,6 +134,8 @@ class Method(Protocol):
     search, None before the first.
     """
 
+    @property
+    def world(self) -> WorldBody: ...
     @property
     def skeleton(self) -> Skeleton: ...
     @property
@@ -147,6 +162,7 @@ class Method(Protocol):
 class Ideal:
     """Moves to the trajectory's next point each tick, to try speeds and halflives without data."""
 
+    scale = Scale()
     skeleton = _BODY
     hips = 0
     acceleration_limits = np.ones((2, 1), np.float32)
@@ -154,7 +170,7 @@ class Ideal:
     gaze: Gaze | None = None
 
     def __init__(self, fps: float) -> None:
-        self.fps = fps
+        self.fps, self.world = fps, self
         self.trajectory_times, self.climbs = (1.0 / fps,), None
 
     def apply(self, settings: PerformerSettings) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 from ..blending.inertialization import Inertializer
 from ..blending.jump import Jump, Seam
 from ..blending.transition_cost import Transition, measure_prices
-from ..feet.live.sized_feet import create_foot_lock
+from ..feet.live.foot_lock import FootLock
 from ..ground.ground import FLAT, Ground, is_flat
 from ..ground.ground_ahead import list_times, measure_rises
 from ..legs.joints import Joints
@@ -29,6 +29,7 @@ from ..performance.start_state import (
     align_root,
     compose_places,
 )
+from ..scale import POSE, measured
 from . import displacement
 from .label_blending import LabelBlending
 from .life.breathing import Breathing
@@ -37,6 +38,7 @@ from .method import Goal, Method, Motion
 from .trajectory import PastTrajectory, SimulationObject, TrajectoryPoint, choose_prediction
 
 
+@measured(x="m", y="m")
 class Placement(NamedTuple):
     """A position on the ground in metres and a heading in radians."""
 
@@ -45,6 +47,7 @@ class Placement(NamedTuple):
     yaw: float
 
 
+@measured(pose=POSE, unlocked_pose=POSE, desired_velocity="m/s")
 class Frame(NamedTuple):
     """One tick of a performance.
 
@@ -73,21 +76,24 @@ class Frame(NamedTuple):
 
 
 class Performer:
-    """Turns intents into frames, one tick of 1 / fps at a time."""
+    """Turns intents into frames, one tick of 1 / fps at a time.
+
+    All is in body units; `create_performer` makes one that plays in those of the world.
+    """
 
     def __init__(self, method: Method, settings: PerformerSettings, ground: Ground = FLAT) -> None:
         self.method = method
         self.settings = settings
         self.ground = ground
+        self.fps, self.skeleton = method.fps, method.skeleton
         self.dt = 1.0 / method.fps
         self._simulation = SimulationObject(settings.steering, ground)
         self._predict = choose_prediction(settings.as_published, self.dt)
-        self._feet = create_foot_lock(method.legs, ground)
+        self._feet = FootLock(method.legs, ground)
         self._look = Look(method.gaze)
         self._breathing = Breathing(method.skeleton.parents, method.hips, method.legs, method.gaze)
-        slowness = method.legs[0].slowness if method.legs else 1.0
         self._inertializer = Inertializer.from_settings(
-            method.acceleration_limits, settings, self.dt, slowness
+            method.acceleration_limits, settings, self.dt
         )
         self._joints = Joints(method.skeleton.parents)
         self._labels = LabelBlending(settings.coupling)

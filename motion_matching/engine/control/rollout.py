@@ -16,6 +16,7 @@ from ..motion.clip import Clip
 from ..performance.performance import Performance, group_changes_by_tick
 from ..performance.settings import PerformerSettings
 from ..progress import ReportShare
+from ..scale import PLACE, POSE, measured
 from ..skeleton.skeleton import Skeleton
 from .method import Explanation
 from .numbers import NUMBERS
@@ -36,7 +37,7 @@ def solve(
     The performer takes its settings. `progress` is called about a hundred times with the share
     done, and may raise to cancel.
     """
-    performance = performance.resample(performer.method.fps)
+    performance = performance.resample(performer.fps)
     performer.apply(performer.settings.with_changes(performance.settings))
     settings = performer.settings.to_dict()
     performer.begin(performance)
@@ -55,13 +56,13 @@ def solve(
         if progress and tick % max(count // 100, 1) == 0:
             progress(tick / count)
     prices = np.full(count, np.nan, np.float32)
-    parents = performer.method.skeleton.parents
+    parents = performer.skeleton.parents
     prices[list(transitions)] = measure_prices(list(transitions.values()), parents)
     columns = dict(zip(Frame._fields, zip(*frames, strict=True), strict=True))
     return Take(
         name=performance.name,
-        skeleton=performer.method.skeleton,
-        fps=performer.method.fps,
+        skeleton=performer.skeleton,
+        fps=performer.fps,
         poses=np.stack(columns["pose"]),
         unlocked_poses=np.stack(columns["unlocked_pose"]),
         frames=np.array(columns["frame"], np.int32),
@@ -98,6 +99,16 @@ def simulate(performance: Performance, settings: PerformerSettings, fps: float) 
     return np.array(path)
 
 
+@measured(
+    fps="1/s",
+    poses=POSE,
+    unlocked_poses=POSE,
+    prices="m·s",
+    character=PLACE,
+    simulation=PLACE,
+    apart=PLACE,
+    desired_velocity="m/s",
+)
 @dataclass(frozen=True)
 class Take:
     """T ticks: poses (T, 7, B), whose bone 0 is the character in the world, and what explains them.

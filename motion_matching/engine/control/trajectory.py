@@ -21,6 +21,7 @@ from ..maths.springs import compute_remainder, halflife_to_rate
 from ..motion.rest import AT_REST
 from ..performance.intent import FuturePath, Intent
 from ..performance.settings import AsPublished, Steering
+from ..scale import measured
 from .numbers import NUMBERS
 
 # x, y, yaw, velocity, acceleration and yaw rate
@@ -37,6 +38,7 @@ def compute_desired_velocity(
     return c * left - s * behind, s * left + c * behind
 
 
+@measured(x="m", y="m", vx="m/s", vy="m/s", rise="m")
 class TrajectoryPoint(NamedTuple):
     """Position, heading and velocity of a trajectory at one time, and how far the ground rises."""
 

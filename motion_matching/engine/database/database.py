@@ -19,6 +19,7 @@ from ..files.json_files import EntryError, expect_list, expect_number, expect_te
 from ..maths import planar
 from ..motion.rest import AT_REST
 from ..motion.simulation_bone import SimulationBoneSettings
+from ..scale import PLACE, POSE, VELOCITY, Columns, Scale, measured
 from ..skeleton.skeleton import Skeleton
 from . import gaits
 from .features.features import (
@@ -103,6 +104,15 @@ class FrameSource:
         return f"{self.clip} (mirrored)" if self.mirrored else self.clip
 
 
+@measured(
+    fps="1/s",
+    poses=POSE,
+    velocities=VELOCITY,
+    track=PLACE,
+    limits=Columns(("m/s²", "rad/s²"), -2),
+    ground="m",
+    footing="m",
+)
 @dataclass(frozen=True)
 class Database:
     """Frames of all ranges one after the other; bone 0 is the simulation bone in the world.
@@ -142,15 +152,34 @@ class Database:
     def _derived(self) -> dict[Callable[[Database], Any], Any]:
         return {}
 
+    @cached_property
+    def scale(self) -> Scale:
+        """The scale of the creature: that of people for all of them."""
+        # lengths that were divided are rounded
+        size = round(measure_size(self.skeleton, self.roles), NUMBERS.size_digits)
+        return Scale() if abs(size - 1.0) < NUMBERS.same_size else Scale.from_size(size)
+
+    @property
+    def in_body_units(self) -> Database:
+        """The same database in body units; itself for people."""
+        return self if self.scale.is_of_people else self._in_body_units
+
+    @cached_property
+    def _in_body_units(self) -> Database:
+        scaled = self.scale.to_body(self)
+        return scaled.with_schema(scaled.schema)
+
     def derive(self, make: Callable[[Database], Derived]) -> Derived:
-        """Return the result of a function of the database, such as its idles, computed once."""
-        if make not in self._derived:
-            self._derived[make] = make(self)
-        return self._derived[make]
+        """Return a fact of the database in body units, such as its idles, computed once."""
+        database = self.in_body_units
+        if make not in database._derived:
+            database._derived[make] = make(database)
+        return database._derived[make]
 
     def keep(self, other: Database, made: Iterable[Callable[[Database], Any]]) -> None:
         """Take over results of these functions for another database, which have to be the same."""
-        self._derived.update((make, other.derive(make)) for make in made if make in other._derived)
+        known = other.in_body_units._derived
+        self.in_body_units._derived.update((make, known[make]) for make in made if make in known)
 
     @property
     def frame_count(self) -> int:
@@ -182,6 +211,8 @@ class Database:
     @cached_property
     def walk_to_run(self) -> float:
         """The speed in m/s that separates walking from running."""
+        if not self.scale.is_of_people:
+            return self.scale.to_world(self.in_body_units.walk_to_run, "m/s")
         speed = np.hypot(self.root_motion[:, 0], self.root_motion[:, 1])
         moving = self.playable & (speed > AT_REST.moving * self.pace)
         return gaits.find_walk_to_run(self.pace, speed[moving], self.contacts[moving], self.fps)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..body.rig import Roles
-from ..body.toe_ends import measure_leg_lengths
+from ..body.toe_ends import measure_leg_lengths, measure_size
 from ..motion.contacts import is_person
 from ..performance.settings import WALK_TO_RUN
 from ..skeleton.skeleton import Skeleton
@@ -20,7 +20,9 @@ from .numbers import NUMBERS
 def measure_pace(skeleton: Skeleton, roles: Roles) -> float:
     """Return the factor from speeds of people to those of a creature of this size: 1 for people."""
     lengths = measure_leg_lengths(skeleton.compute_rest_world()[1][None], roles)
-    return 1.0 if is_person(lengths) else float(np.sqrt(np.mean(lengths) / NUMBERS.person_leg))
+    size = measure_size(skeleton, roles)
+    usual = 1.0 if is_person(lengths / size) else np.mean(lengths / size) / NUMBERS.person_leg
+    return float(np.sqrt(size * usual))
 
 
 def find_walk_to_run(pace: float, speed: np.ndarray, contacts: np.ndarray, fps: float) -> float:

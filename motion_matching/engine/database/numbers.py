@@ -20,6 +20,9 @@ class DatabaseNumbers:
         64, "1", "share a peak, so that other tags need not read all of them"
     )
     peaks_at_once: int = tune(32, "1", "measured in memory together; changes no result")
+    # size
+    same_size: float = tune(1e-3, "1", "off 1: what a divided length rounds to")
+    size_digits: int = tune(6, "1", "of a size, behind the point: more are rounding of lengths")
     # speeds
     turning: float = tune(
         1.0, "rad/s", "from which a character turns: the sway of walking and running stays below"

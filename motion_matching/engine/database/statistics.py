@@ -103,9 +103,10 @@ def classify_direction(x: float, y: float) -> str:
 
 def measure_turn_limit(database: Database) -> float:
     """Return the turn rate in rad/s that 95 % of the turning frames stay below."""
-    rate = np.abs(database.root_motion[:, 2])
+    rate = np.abs(database.in_body_units.root_motion[:, 2])
     turning = rate[rate > TURNING]
-    return float(np.percentile(turning, 95)) if len(turning) else TURNING
+    limit = float(np.percentile(turning, 95)) if len(turning) else TURNING
+    return database.scale.to_world(limit, "rad/s")
 
 
 def describe(database: Database) -> str:

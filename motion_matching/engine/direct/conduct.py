@@ -24,13 +24,13 @@ class Conduct:
     def __init__(
         self, take: Take, shot: Shot, footage: Footage, obstruction: Obstruction | None
     ) -> None:
-        database = footage.database
-        self._take, self._size = take, footage.size
+        database, size = footage.world, footage.scale.length
+        self._take, self._foot_steps = take, NUMBERS.foot_steps * size
         self._toes = [leg.toe for leg in database.roles.legs]
         self._depths = obstruction and BodyDepths(take, database, obstruction)
         hips = take.skeleton.compute_bone_positions([database.roles.hips], take.poses)[:, 0, 2]
         self._heights = hips - take.poses[:, 2, 0]
-        usual = float(np.median(get_part_places(footage, HIPS)[:, 2])) * footage.size
+        usual = float(np.median(get_part_places(footage, HIPS)[:, 2])) * size
         low = (self._heights < NUMBERS.crouched * usual) & ~_find_asked(shot, take)
         longest = round(NUMBERS.longest_dip * take.fps)
         self._low = np.zeros(take.frame_count, bool)
@@ -61,7 +61,7 @@ class Conduct:
             self._toes, self._take.poses[first : last + 1]
         )
         moved = float(np.linalg.norm((toes - toes[:1])[..., :2], axis=-1).max(initial=0.0))
-        return moved if moved > NUMBERS.foot_steps * self._size else 0.0
+        return moved if moved > self._foot_steps else 0.0
 
     def to_json(self) -> dict[str, Any]:
         """Return all faults of the take as JSON data."""

@@ -9,22 +9,23 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from ..control.rollout import Take
+from ..control.rollout import Take, join
 from ..database.frame_names import find_frame
 from ..errors import SettingsError
 from ..facts.idles import find_idle_runs
+from ..ground.ground import FLAT
 from ..maths import planar
 from ..performance.settings import PerformerSettings
 from ..progress import ReportShare
 from ..takes import takes as engine_takes
+from ..takes.baking import to_body_units
 from .fit.closing import Anchor, Closed, compute_way
-from .fit.exact_places import Bounds, close_on_anchors, list_anchors
+from .fit.exact_places import close_on_anchors, list_anchors
 from .fit.revising import Revised, Revision, join_pieces, lay_pieces, revise
 from .fit.tempo import compute_rates, put_on_plan
 from .footage.footage import Footage
 from .footage.jump_table import JumpTable
-from .footage.scaling import shrink_settings, shrink_shot
-from .limbs.body_parts import place_roots, pose_hips, put_parts_back
+from .limbs.body_parts import place_roots, pose_hips, put_on_level, put_parts_back
 from .limbs.limb_marks import is_leg, reach_marks
 from .limbs.mark_poses import lay_poses, list_poses, plant_feet
 from .limbs.standing_places import stand_beside
@@ -34,7 +35,7 @@ from .obstacles.obstruction import Obstruction
 from .obstacles.routing import stop_before_obstacles
 from .outcomes import report_shot
 from .play.part_tracks import follow_take, has_parts, track_parts
-from .play.playing import play
+from .play.playing import make_performance, play
 from .play.seams import put_piece
 from .search.beam import Beam, SearchStart, ShotPlan, Wanted
 from .search.frame_costs import collect_wishes
@@ -63,7 +64,7 @@ _ATTEMPTS = tuple(map(_Attempt, NUMBERS.wider, COSTS.most_heading_again))
 class Directed:
     """A take of a shot with its plan and the outcome of each mark and path.
 
-    Plan, closing and guide are in the footage's size.
+    Plan, closing and guide are in body units.
     """
 
     take: Take
@@ -76,7 +77,7 @@ class Directed:
 
 @dataclass(frozen=True)
 class _Task:
-    """A shot in the footage's size, what follows from it, and the shot `asked` for."""
+    """A shot on level ground, what follows from it, and the shot `asked` for, in body units."""
 
     shot: Shot
     asked: Shot
@@ -96,14 +97,17 @@ class _Solution(NamedTuple):
 
 
 class Director:
-    """Solves shots with one footage and its table of jumps."""
+    """Solves shots with one footage and its table of jumps.
+
+    What it takes and returns is in the units of the world; in between, all is in body units.
+    """
 
     def __init__(
         self, footage: Footage, table: JumpTable, settings: PerformerSettings | None = None
     ) -> None:
         self.footage, self.table = footage, table
-        self.settings = settings or engine_takes.make_default_settings(footage.database)
-        self._bounds = Bounds(footage.size, footage.pace)
+        self.settings = settings or engine_takes.make_default_settings(footage.world)
+        self._settings = footage.scale.to_body(self.settings)
 
     def direct(
         self, shot: Shot, states: int = TAKE_STATES, progress: ReportShare | None = None
@@ -113,11 +117,12 @@ class Director:
         Raises SettingsError for marks that contradict each other, and for unknown frames and limbs;
         DatabaseError for tags that no frame carries.
         """
-        task = self._prepare(shot)
+        task = self._prepare(self._enter(shot))
         solved = self._solve(task, states, progress)
         if states >= TAKE_STATES and len(solved.missed) > 1:
-            task, solved = self._settle_conflict(shot, task, solved, states)
-        return self._play(shot, task.guide, solved.plan, solved.closed)
+            task, solved = self._settle_conflict(task, solved, states)
+        take = self._play_freely(task.asked, task.guide, solved.plan, solved.closed)
+        return self._conclude(take, shot, solved.plan, solved.closed, task.guide)
 
     def _solve(self, task: _Task, states: int, progress: ReportShare | None = None) -> _Solution:
         """Search and close a shot, then search again around missed marks."""
@@ -127,11 +132,38 @@ class Director:
                 solved = self._try_again(task, solved, attempt, states)
         return solved
 
+    def _enter(self, shot: Shot) -> Shot:
+        """Check a shot, and return it in body units."""
+        check_shot(shot, self.footage.world, self.settings)
+        return shot.to_body_units(self.footage.scale)
+
+    def _leave(self, take: Take, shot: Shot) -> Take:
+        """Return the take of a shot in the units of the world."""
+        world = self.footage.world
+        if world.scale.is_of_people:
+            return take
+        take = world.scale.to_world(take)
+        wishes = take.desired_velocity, take.desired_yaw, world.fps
+        return replace(
+            take,
+            skeleton=world.skeleton,
+            fps=world.fps,
+            performance=make_performance(shot, *wishes, self.settings),
+            settings=self.settings.to_dict(),
+        )
+
+    def _conclude(
+        self, take: Take, shot: Shot, plan: ShotPlan, closed: Closed, guide: Guide
+    ) -> Directed:
+        """Return a take in body units as that of a shot, with a report."""
+        take = self._leave(take, shot)
+        return Directed(take, shot, plan, closed, guide, self._report(take, shot, plan, closed))
+
     def _settle_conflict(
-        self, shot: Shot, task: _Task, solved: _Solution, states: int
+        self, task: _Task, solved: _Solution, states: int
     ) -> tuple[_Task, _Solution]:
         """Return the solution without one of two missed marks, if there is no time for both."""
-        best = task, solved, len(solved.missed)
+        best, shot = (task, solved, len(solved.missed)), task.asked
         for i in find_conflict(shot, solved.missed, self.footage.database.fps):
             freed = self._prepare(free_mark(shot, i))
             again = self._solve(freed, states)
@@ -153,30 +185,38 @@ class Director:
         If only marks differ from the sketch `before`, it is kept except for the seconds around
         them. Raises as `direct`.
         """
-        task = self._prepare(shot)
+        task = self._prepare(self._enter(shot))
         span = None if before is None else find_changed_span(before.shot, shot)
         if before is None or span is None:
             plan = self._search(task, states, progress)
             closed = self._close(task, plan).closed
-            return self._measure_sketch(task, plan, closed, (0.0, shot.seconds))
+            return self._measure_sketch(shot, task, plan, closed, (0.0, shot.seconds))
         if span[0] == span[1]:
-            return self._measure_sketch(task, before.plan, before.closed, span)
-        first, stop = (round(each * self.footage.database.fps) for each in span)
+            return self._measure_sketch(shot, task, before.plan, before.closed, span)
+        first, stop = (round(each * self.footage.world.fps) for each in span)
         revision = Revision(first, stop, states)
         revised = self._revise(task, (before.plan, before.closed), revision, progress)
         closed, _ = self._close_piece(task, revised, before.closed)
-        return self._measure_sketch(task, revised.plan, closed, span)
+        return self._measure_sketch(shot, task, revised.plan, closed, span)
 
     def _measure_sketch(
-        self, task: _Task, plan: ShotPlan, closed: Closed, span: tuple[float, float]
+        self,
+        shot: Shot,
+        task: _Task,
+        plan: ShotPlan,
+        closed: Closed,
+        span: tuple[float, float],
     ) -> Sketch:
         """Return a sketch with the outcome of its marks except poses, which depend on feet."""
-        shot = task.asked
-        free = replace(shot, marks=tuple(replace(mark, pose=None) for mark in shot.marks))
-        take = self._play_freely(free, task.guide, plan, closed)
-        around = self._find_obstruction(shot)
-        take = reach_marks(take, free.marks, self.footage.database, obstruction=around)
-        return Sketch(shot, plan, closed, span, self._report(take, free, plan, closed))
+        free, asked = (
+            replace(each, marks=tuple(replace(mark, pose=None) for mark in each.marks))
+            for each in (shot, task.asked)
+        )
+        take = self._play_freely(asked, task.guide, plan, closed)
+        around = _find_obstruction(asked, self._settings)
+        take = reach_marks(take, asked.marks, self.footage.database, obstruction=around)
+        report = self._report(self._leave(take, free), free, plan, closed)
+        return Sketch(shot, plan, closed, span, report)
 
     def make(
         self,
@@ -195,13 +235,12 @@ class Director:
 
     def finish(self, directed: Directed, feet: str | None = None) -> Directed:
         """Plant the feet of a take, bring its limbs to their marks, and report on it again."""
-        database = self.footage.database
-        take = self._plant(directed.take, directed.shot, feet)
-        around = self._find_obstruction(directed.shot)
-        marks = pose_hips(directed.shot).marks
-        take = reach_marks(take, marks, database, obstruction=around)
-        report = self._report(take, directed.shot, directed.plan, directed.closed)
-        return replace(directed, take=take, report=report)
+        footage, shot = self.footage, directed.shot
+        asked = shot.to_body_units(footage.scale)
+        take = self._plant(to_body_units(directed.take, footage.scale), asked, feet)
+        around = _find_obstruction(asked, self._settings)
+        take = reach_marks(take, pose_hips(asked).marks, footage.database, obstruction=around)
+        return self._conclude(take, shot, directed.plan, directed.closed, directed.guide)
 
     def _plant(self, take: Take, shot: Shot, feet: str | None = None) -> Take:
         """Return the take of a shot with its feet planted."""
@@ -225,18 +264,18 @@ class Director:
         Raises SettingsError as `direct`, and if the piece is too short or the length differs.
         """
         shot = replace(shot or done.shot.current, pieces=(), floor=done.shot.floor)
-        task = self._prepare(shot)
+        task = self._prepare(self._enter(shot))
         _check_piece(task.guide, done.guide, start, stop, shot.seconds)
         if shot.tempos != done.shot.current.tempos:
             raise SettingsError(
                 "A piece cannot be slower or faster than it was, as the rest would be moved in "
                 "time; direct all of the shot again."
             )
-        fps = self.footage.database.fps
+        fps = self.footage.world.fps
         span = Revision(round(start * fps), min(round(stop * fps), done.take.frame_count), states)
         revised = self._revise(task, (done.plan, done.closed), span)
         closed, ticks = self._close_piece(task, revised, done.closed)
-        take = self._play_piece(done, shot, task.guide, revised.plan, closed, ticks, feet)
+        take = self._play_piece(done, shot, task, revised.plan, closed, ticks, feet)
         report = self._report(take, shot, revised.plan, closed)
         whole = replace(done.shot, pieces=(*done.shot.pieces, Piece(start, stop, shot)))
         return Directed(take, whole, revised.plan, closed, task.guide, report)
@@ -267,7 +306,7 @@ class Director:
         close: Callable[[Sequence[Anchor]], tuple[Closed, _Told]],
     ) -> tuple[Closed, _Told]:
         """Close on anchors that follow the parts of each closing; return the result of `close`."""
-        anchors: Sequence[Anchor] = track_parts(task.anchors, plan, self.footage, self.settings)
+        anchors: Sequence[Anchor] = track_parts(task.anchors, plan, self.footage, self._settings)
         result = close(anchors)
         for _ in range(NUMBERS.part_closings if has_parts(anchors) else 0):
             anchors = self._follow(task, anchors, plan, result[0])
@@ -306,7 +345,7 @@ class Director:
                 anchors.append(anchor._replace(tick=anchor.tick - low, plan_tick=at, track=track))
         anchors.sort(key=lambda anchor: anchor.tick)
         guide, own = task.guide.cut(low, high), float(ticks[low] - origin)
-        piece, _ = close_on_anchors(aligned, guide, anchors, self._bounds, own)
+        piece, _ = close_on_anchors(aligned, guide, anchors, own)
         columns = []
         for old, new in zip(closed, piece, strict=True):
             joined = old.copy()
@@ -319,7 +358,7 @@ class Director:
         self,
         done: Directed,
         shot: Shot,
-        guide: Guide,
+        task: _Task,
         plan: ShotPlan,
         closed: Closed,
         span: tuple[int, int],
@@ -334,14 +373,16 @@ class Director:
         own.jumps[0] = False
         cut = Closed(*(column[low:high] for column in closed))
         cut = cut._replace(plan_ticks=cut.plan_ticks - origin)
-        desired = guide.way[low:high] * [self.footage.size, self.footage.size, 1.0]
-        piece = play(self.footage, shot, own, cut, self.settings, desired)
+        asked, desired = task.asked, task.guide.way[low:high]
+        piece = play(self.footage, asked, own, cut, self._settings, desired)
         begins, database = low / piece.fps, self.footage.database
-        marks = pose_hips(shot).marks
-        asked = list_poses(piece, marks, database, begins)
-        piece = plant_feet(lay_poses(piece, asked), asked, database, feet)
-        piece = reach_marks(piece, marks, database, begins, self._find_obstruction(shot))
-        return put_piece(done.take, piece, first, last, first - low)
+        marks, blocked = pose_hips(asked).marks, _find_obstruction(asked, self._settings)
+        poses = list_poses(piece, marks, database, begins)
+        piece = plant_feet(lay_poses(piece, poses), poses, database, feet)
+        piece = reach_marks(piece, marks, database, begins, blocked)
+        whole = to_body_units(done.take, self.footage.scale)
+        whole = self._leave(put_piece(whole, piece, first, last, first - low), shot)
+        return join([(0, done.take), (first, whole.crop(first, last))])
 
     @cached_property
     def _can_stand(self) -> bool:
@@ -349,13 +390,10 @@ class Director:
         return len(self.footage.database.derive(find_idle_runs)) > 0
 
     def _prepare(self, shot: Shot) -> _Task:
-        footage = self.footage
-        check_shot(shot, footage.database, self.settings)
-        settings = shrink_settings(self.settings, footage.size, footage.pace)
-        small = shrink_shot(pose_hips(shot.leading), footage.size, footage.pace)
-        around = self._find_obstruction(shot)
-        blocked = around and around.divide(footage.size)
+        footage, settings = self.footage, self._settings
+        small, blocked = put_on_level(pose_hips(shot.leading)), _find_obstruction(shot, settings)
         if blocked:
+            blocked = replace(blocked, floor=FLAT)
             small = stand_beside(small, blocked, footage)
         rooted, spreads = place_roots(small, footage)
         rooted, near = leave_out_unreachable(rooted, footage)
@@ -369,30 +407,18 @@ class Director:
         rates = compute_rates(small, guide.fps, guide.tick_count)
         guide = replace(guide, rates=rates, obstruction=blocked)
         on_plan, along = put_on_plan(small, guide), guide.put_on_plan()
-        wanted = collect_wishes(on_plan, along, footage, self.settings, blocked)
+        wanted = collect_wishes(on_plan, along, footage, settings, blocked)
         return _Task(small, shot, guide, along, list_anchors(small, guide, near), wanted)
-
-    def _play(self, shot: Shot, guide: Guide, plan: ShotPlan, closed: Closed) -> Directed:
-        take = self._play_freely(shot, guide, plan, closed)
-        report = self._report(take, shot, plan, closed)
-        return Directed(take, shot, plan, closed, guide, report)
 
     def _play_freely(self, shot: Shot, guide: Guide, plan: ShotPlan, closed: Closed) -> Take:
         """Return the take of a closed plan in the requested poses; its feet are not planted."""
-        desired = guide.way * [self.footage.size, self.footage.size, 1.0]
-        take = play(self.footage, shot, plan, closed, self.settings, desired)
+        take = play(self.footage, shot, plan, closed, self._settings, guide.way)
         marks = pose_hips(shot).marks
         return lay_poses(take, list_poses(take, marks, self.footage.database))
 
     def _report(self, take: Take, shot: Shot, plan: ShotPlan, closed: Closed) -> dict[str, Any]:
-        data, around = (self.footage, self.table), self._find_obstruction(shot)
+        data, around = (self.footage, self.table), _find_obstruction(shot, self.settings)
         return report_shot(take, pose_hips(shot), plan, closed, data, around)
-
-    def _find_obstruction(self, shot: Shot) -> Obstruction | None:
-        """Return the obstruction in the way of the character, if there is one."""
-        if not (shot.obstacles or shot.walls):
-            return None
-        return Obstruction.from_shot(shot, self.settings.steering.collision_radius)
 
     def _search(self, task: _Task, states: int, progress: ReportShare | None) -> ShotPlan:
         extended = task.plan_guide.extend(round(NUMBERS.extra * task.guide.fps))
@@ -419,7 +445,7 @@ class Director:
         laid = way if before is None else lay_pieces(way, before, pieces)
         closed, missed = self._close_parts(
             *(task, plan),
-            lambda anchors: close_on_anchors(way, task.guide, anchors, self._bounds, laid=laid),
+            lambda anchors: close_on_anchors(way, task.guide, anchors, laid=laid),
         )
         return _Solution(plan, closed, missed, laid)
 
@@ -472,6 +498,13 @@ class Director:
         revisions = [Revision(*span, attempt.wider * states) for span in spans]
         known = solved.plan, solved.closed
         return [revise(data, guide, wanted, known, each, asked) for each in revisions]
+
+
+def _find_obstruction(shot: Shot, settings: PerformerSettings) -> Obstruction | None:
+    """Return the obstruction in the way of the character, if there is one."""
+    if not (shot.obstacles or shot.walls):
+        return None
+    return Obstruction.from_shot(shot, settings.steering.collision_radius)
 
 
 def _count(ticks: Sequence[int], span: tuple[int, int]) -> int:

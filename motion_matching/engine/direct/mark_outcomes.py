@@ -32,6 +32,10 @@ class MarkMeasures:
     conduct: Conduct
     obstruction: Obstruction | None = None
 
+    @property
+    def _size(self) -> float:
+        return self.footage.scale.length
+
     def report(self, mark: Mark) -> dict[str, Any]:
         """Return the outcome of a mark as JSON data."""
         tick = self._find_tick(mark.time)
@@ -85,9 +89,9 @@ class MarkMeasures:
         ]
 
     def _report_moment(self, name: str, tick: int, result: dict[str, Any]) -> list[str]:
-        take, frame = self.take, find_frame(self.footage.database, name)
+        take, frame = self.take, find_frame(self.footage.world, name)
         shown = np.abs(take.frames[max(tick - 1, 0) : tick + 2].astype(int) - frame).min()
-        result["shown"] = format_frame(self.footage.database, int(take.frames[tick]))
+        result["shown"] = format_frame(self.footage.world, int(take.frames[tick]))
         if shown <= 1:
             return []
         where = np.flatnonzero(take.frames == frame)
@@ -96,7 +100,7 @@ class MarkMeasures:
         return [f"'{name}' is not shown then; leave more time around it"]
 
     def _report_pose(self, mark: Mark, result: dict[str, Any]) -> list[str]:
-        away, bone = measure_pose(self.take, mark, self.footage.database)
+        away, bone = measure_pose(self.take, mark, self.footage.world)
         result["pose_error"] = round_off(away)
         if away <= mark.pose_tolerance:
             return []
@@ -109,7 +113,7 @@ class MarkMeasures:
     def _report_palm(self, mark: Mark, result: dict[str, Any]) -> list[str]:
         away, problem = measure_palm(self.take, mark)
         result["palm_error"] = None if away is None else round_off(away)
-        is_elsewhere = result["place_error"] > NUMBERS.too_short * self.footage.size
+        is_elsewhere = result["place_error"] > NUMBERS.too_short * self._size
         return [] if not problem or (is_elsewhere and away is not None) else [problem]
 
     def _list_of_way(self, mark: Mark, tick: int) -> list[str]:
@@ -139,7 +143,11 @@ class MarkMeasures:
         has_height = mark.height is not None and mark.is_limb
         above = np.abs(places[:, 2] - (mark.height if has_height else places[:, 2]))
         away = np.hypot(aside, above)
-        most, name, near = float(away.max()), name_part(mark), NUMBERS.too_short * self.footage.size
+        most, name, near = (
+            float(away.max()),
+            name_part(mark),
+            NUMBERS.too_short * self._size,
+        )
         if away[0] <= mark.tolerance < most:
             return away, (
                 f"the {name} is up to {most:.2f} m from its mark while that is held; hold it for "
@@ -156,7 +164,7 @@ class MarkMeasures:
         """Return where (T, 3) the part of a mark, or the character, is in the take."""
         if not mark.is_of_part:
             return self.take.character
-        bone = find_bone(self.footage.database, mark.part)
+        bone = find_bone(self.footage.world, mark.part)
         return self.take.skeleton.compute_bone_positions([bone], self.take.poses)[:, 0]
 
     def _find_pass(self, mark: Mark, tick: int) -> float:
@@ -180,7 +188,7 @@ class MarkMeasures:
                 f"{gap:.1f} m, or move the mark"
             )
         over = float(self.obstruction.measure_distances(goal[None])[0])
-        if not mark.is_limb or over > NUMBERS.leant_over * self.footage.size or self._is_far(mark):
+        if not mark.is_limb or over > NUMBERS.leant_over * self._size or self._is_far(mark):
             return ""
         stands = self.take.poses[self._find_tick(mark.time), 2, :1].astype(np.float64)
         surface = float(self.obstruction.find_surfaces(goal[None], stands, 0.0)[0])
@@ -201,8 +209,8 @@ class MarkMeasures:
         if seconds <= 0.0 or mark.position is None:
             return False
         wanted = float(np.hypot(mark.position[0] - place[0], mark.position[1] - place[1]))
-        reach = compute_reach(self.footage, seconds / self.footage.pace)
-        return wanted > NUMBERS.too_fast * reach.metres * self.footage.size
+        reach = compute_reach(self.footage, self.footage.scale.to_body(seconds, "s"))
+        return wanted > NUMBERS.too_fast * reach.metres * self._size
 
     def _explain_place(self, mark: Mark, away: float) -> str:
         """Say why a place is missed: the nearest motion in the data, and the remedy."""
@@ -217,11 +225,11 @@ class MarkMeasures:
             return f"{text}: another one is at the same time; move one of them"
         if self._is_far(mark):
             wanted = float(np.hypot(mark.position[0] - place[0], mark.position[1] - place[1]))
-            metres, frame = compute_reach(self.footage, seconds / self.footage.pace)
-            clip = format_frame(self.footage.database, frame)
+            metres, frame = compute_reach(self.footage, self.footage.scale.to_body(seconds, "s"))
+            clip = format_frame(self.footage.world, frame)
             return (
                 f"{text}: no motion goes {wanted:.1f} m in {seconds:.1f} s; the fastest, at "
-                f"{clip}, goes {metres * self.footage.size:.1f} m; give more time, or capture "
+                f"{clip}, goes {metres * self._size:.1f} m; give more time, or capture "
                 "faster motion"
             )
         what = f" that brings the {name_part(mark)} there," if mark.is_of_part else " there"

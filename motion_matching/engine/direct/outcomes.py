@@ -32,11 +32,12 @@ def report_shot(
 ) -> dict[str, Any]:
     """Return the outcome of each mark and path as JSON data: metres, radians, seconds.
 
-    All of it is measured from the poses of the take, including collisions on the way.
+    All of it is measured from the poses of the take, including collisions on the way, and in the
+    units of the world, as take and shot are.
     """
     footage, table = data
-    size, pace = footage.size, footage.pace
-    lead = np.linalg.norm(closed.lead, axis=1).max() * size / pace
+    lead = footage.scale.to_world(np.linalg.norm(closed.lead, axis=1).max(), "m/s")
+    turn = footage.scale.to_world(np.abs(closed.turn).max(), "rad/s")
     conduct = Conduct(take, shot, footage, obstruction)
     marks = MarkMeasures(take, shot.leading, footage, conduct, obstruction)
     told = {
@@ -53,7 +54,7 @@ def report_shot(
         **conduct.to_json(),
         "jumps": _list_jumps(take, plan, closed, footage, table),
         "lead_max": round_off(lead),
-        "turn_max": round_off(np.abs(closed.turn).max() / pace),
+        "turn_max": round_off(turn),
         "rate_min": round_off(closed.rate.min()),
         "rate_max": round_off(closed.rate.max()),
     }

@@ -12,6 +12,7 @@ from ..ground.footholds import measure_slopes
 from ..ground.ground import FLAT, Ground, compute_step_height, compute_step_heights, follow_floor
 from ..maths import planar
 from ..maths.along_time import find_runs
+from ..scale import PLACE
 from .fit.closing import Closed
 from .footage.footage import Footage
 from .limbs.body_parts import get_part_places
@@ -22,7 +23,7 @@ from .shot.shot import Mark, Shot
 
 @dataclass(frozen=True)
 class Sketch:
-    """The plan of a shot and its closing, in the footage's size.
+    """The plan of a shot and its closing, in body units.
 
     `span` is the part of the shot in seconds that was searched; the rest is from an earlier sketch.
     The `report` is for the take before its feet are planted.
@@ -37,7 +38,7 @@ class Sketch:
 
 @dataclass(frozen=True)
 class Way:
-    """Drawing data of a sketch, in the size of the character.
+    """Drawing data of a sketch, in the units of the world.
 
     - `places` (T, 3): x, y and yaw of the simulation bone
     - `below` (T,): height of the `floor` there
@@ -91,8 +92,8 @@ def find_changed_span(before: Shot, after: Shot) -> tuple[float, float] | None:
 
 def compute_way(sketch: Sketch, footage: Footage) -> Way:
     """Return the drawing data of a sketch."""
-    scale, floor = np.array([footage.size, footage.size, 1.0]), sketch.shot.floor
-    places, fps = sketch.closed.places * scale, footage.database.fps
+    floor, fps = sketch.shot.floor, footage.world.fps
+    places = footage.scale.to_world(sketch.closed.places, PLACE)
     below = follow_floor(floor, places[:, :2])
     ticks = [min(round(mark.time * fps), len(places) - 1) for mark in sketch.shot.marks]
     low = np.floor(sketch.closed.plan_ticks + 1e-6).astype(int)
@@ -115,7 +116,7 @@ def _find_part(mark: Mark, place: np.ndarray, shown: int, footage: Footage) -> n
     """Return where (2,) the part of a mark is, in a frame of a character at a place (3,)."""
     if not mark.is_of_part:
         return place[:2]
-    offset = get_part_places(footage, mark.part)[shown, :2] * footage.size
+    offset = get_part_places(footage, mark.part)[shown, :2] * footage.scale.length
     return np.asarray(place[:2] + planar.rotate(offset, place[2]))
 
 
@@ -125,7 +126,7 @@ def _find_footfalls(
     """Return x, y, yaw, leg, height and slope (F, 6) of contacts on a way (T, 3) over a floor."""
     result, bodies = [], []
     for leg in range(footage.contacts.shape[1]):
-        toes = planar.rotate(footage.places[shown, leg, :2] * footage.size, places[:, 2])
+        toes = planar.rotate(footage.places[shown, leg, :2] * footage.scale.length, places[:, 2])
         toes = toes + places[:, :2]
         for start, stop in find_runs(footage.contacts[shown, leg] > 0.5).tolist():
             x, y = toes[start:stop].mean(axis=0).tolist()

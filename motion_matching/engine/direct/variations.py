@@ -74,7 +74,7 @@ def find_variations(
 
 def _rate(difference: Difference, director: Director) -> float:
     """Return how large a difference is; from 1 on, people see another take."""
-    size = director.footage.size
+    size = director.footage.scale.length
     return max(
         difference.frames / NUMBERS.other_frames, difference.apart / (NUMBERS.ways_apart * size)
     )

@@ -129,14 +129,13 @@ def _find_ordinary(
     """Return which of the frames (F,) show a calm, ordinary stance by their joints (F, B, 3)."""
     if not len(frames):
         return np.zeros(0, bool)
-    size, pace = (legs[0].size if legs else 1.0), database.pace
     feet = joints[:, [leg.foot for leg in database.roles.legs]]
     every = max(database.frame_count // NUMBERS.most_frames, 1)
     hips = compute_joints(database, np.arange(0, database.frame_count, every))
     usual = np.median(hips[:, database.roles.hips, 2])
     result = joints[:, database.roles.hips, 2] > NUMBERS.upright * usual
-    result &= measure_calmness(database, frames) < AT_REST.bones * pace
-    low = feet[..., 2] < np.array([leg.foot_height for leg in legs]) + AT_REST.heel * size
+    result &= measure_calmness(database, frames) < AT_REST.bones * database.pace
+    low = feet[..., 2] < np.array([leg.foot_height for leg in legs]) + AT_REST.heel
     stances = np.all([np.asarray(database.contacts)[frames], low], axis=2)
     for stands in stances:
         # a creature that mostly stands with a heel up may do so here
@@ -144,9 +143,7 @@ def _find_ordinary(
             result &= stands
     apart = np.linalg.norm(np.ptp(feet[..., :2], axis=1), axis=-1)
     if result.any():
-        result &= (
-            apart <= np.percentile(apart[result], NUMBERS.feet_apart) + NUMBERS.feet_margin * size
-        )
+        result &= apart <= np.percentile(apart[result], NUMBERS.feet_apart) + NUMBERS.feet_margin
     return result
 
 

@@ -156,6 +156,6 @@ def measure_knees(
     hard = float(np.percentile(changes, MARGINS.knees)) if len(changes) else 0.0
     return replace(
         leg,
-        knee_rate=max(rate, NUMBERS.least_knee_rate / leg.slowness),
-        knee_acceleration=max(hard, NUMBERS.least_knee_acceleration / leg.slowness**2),
+        knee_rate=max(rate, NUMBERS.least_knee_rate),
+        knee_acceleration=max(hard, NUMBERS.least_knee_acceleration),
     )

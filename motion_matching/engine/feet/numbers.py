@@ -9,7 +9,7 @@ from ..settings import tune
 
 @dataclass(frozen=True)
 class FootNumbers:
-    """Lengths and times are those of people; `sized_feet` has other creatures move by the same."""
+    """Lengths and times are in body units."""
 
     # contacts of a take
     shortest_step: float = tune(0.2, "s", "a shorter way in the air is no step if near: by eye")

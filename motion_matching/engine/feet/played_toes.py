@@ -70,12 +70,6 @@ class PlayedToes(NamedTuple):
     jumped: bool
     blends: bool = False
 
-    def divide(self, size: float, slowness: float) -> PlayedToes:
-        """Return the toes of a creature that is smaller by a factor, and quicker by another one."""
-        speed = size / slowness
-        rows = self.rows / (size, size, speed, speed, slowness, slowness, size, size)
-        return self._replace(rows=rows, root=self.root / (speed, speed, 1.0 / slowness))
-
     def to_world(
         self, root: Sequence[float], drift: tuple[float, float, float], wanted: Sequence[bool]
     ) -> list[PlayedToe | None]:

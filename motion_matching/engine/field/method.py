@@ -95,6 +95,8 @@ class Wish(NamedTuple):
 class MotionField:
     """Plays a database as a field of motion; see `Method`.
 
+    It is created with a database and settings of the world.
+
     Without foresight control is greedy: it chooses the action whose clips keep nearest to the
     object's path within the setting `lookahead`, or if that is 0 the one with the largest reward
     (`Tasks.compute_reward`) of its own tick. Strafing and walking back are always greedy,
@@ -109,7 +111,8 @@ class MotionField:
         foresight: ValueFunction | None = None,
         name: str = "",
     ) -> None:
-        self.database, self.name = database, name
+        self.world, self.name, settings = database, name, database.scale.to_body(settings)
+        self.database = database = database.in_body_units
         self.skeleton: Skeleton = database.skeleton
         self.fps = database.fps
         # the simulation object's point a tick ahead, because at 0 it is the character's; the goal's

@@ -14,6 +14,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from ..scale import Scale, measured
 from .numbers import NUMBERS
 
 Point = tuple[float, float]
@@ -58,19 +59,30 @@ class _Flat:
 FLAT: Ground = _Flat()
 
 
-class ScaledFloor:
-    """A floor for a body of another size, scaled by `along` horizontally and by `up` in height."""
+class ScaledGround:
+    """Ground for a body of another size, scaled by `along` horizontally and by `up` in height."""
 
     def __init__(self, floor: Ground, along: float, up: float) -> None:
-        self._floor, self._along, self._up = floor, along, up
+        self.floor, self._along, self._up = floor, along, up
 
     def height(self, x: float, y: float) -> float:
         """See `Ground`."""
-        return self._up * self._floor.height(x / self._along, y / self._along)
+        return self._up * self.floor.height(x / self._along, y / self._along)
 
     def slide(self, start: Point, stop: Point, radius: float) -> Point:
         """See `Ground`."""
-        return stop
+        along = self._along
+        (a, b), (c, d) = start, stop
+        way = (a / along, b / along), (c / along, d / along)
+        x, y = self.floor.slide(*way, radius / along)
+        return stop if (x, y) == way[1] else (along * x, along * y)
+
+
+def to_body_units(ground: Ground, scale: Scale) -> Ground:
+    """Return the ground as creatures of a scale meet it, in body units."""
+    if ground is FLAT or scale.is_of_people:
+        return ground
+    return ScaledGround(ground, 1.0 / scale.length, 1.0 / scale.length)
 
 
 class Walls:
@@ -235,6 +247,7 @@ def _intersect_capsule(
     return first, ma, mo
 
 
+@measured(center="m", size="m", height="m")
 class Box(NamedTuple):
     """A box on the ground: center, full size along its own axes, yaw in radians, and height."""
 
@@ -260,7 +273,7 @@ class Box(NamedTuple):
 
 def is_flat(ground: Ground) -> bool:
     """Return whether the floor is a plane at height zero, whatever stands on it."""
-    return ground is FLAT or (isinstance(ground, Walls) and is_flat(ground.floor))
+    return ground is FLAT or (isinstance(ground, (Walls, ScaledGround)) and is_flat(ground.floor))
 
 
 def compute_step_height(ground: Ground, x: float, y: float, body: Place3) -> float:

@@ -13,7 +13,6 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from ..body.rig import Leg, Roles
-from ..body.toe_ends import measure_size
 from ..maths.numeric import FLOATS
 from ..maths.rotations import quat
 from ..maths.rotations.scalar_quat import Quaternion, Vector, between, mul_vec
@@ -61,8 +60,6 @@ class Beside(NamedTuple):
 class LegGeometry:
     """A leg for foot locking, in metres; heights are those of a standing foot.
 
-    `size` is that of the creature, relative to people; its motion is slower by the root of that.
-
     `chain` are the bones from below the root down to the toe; `thigh`, `shin` and `foot` are
     indices in it. `hinge` is the knee's axis in the shin's frame: turning about it straightens the
     leg. `tip` is the toe's end in the toe's frame, None where foot and toe are one bone.
@@ -83,17 +80,11 @@ class LegGeometry:
     toe_height: float
     foot_height: float
     tip_height: float
-    size: float = 1.0
     knee_rate: float = math.inf
     knee_acceleration: float = math.inf
     beside: tuple[Beside, ...] = ()
     tip_share: float = 0.0
     toes_ahead: bool = True
-
-    @property
-    def slowness(self) -> float:
-        """Factor by which the creature moves slower than people."""
-        return math.sqrt(self.size)
 
 
 def measure_legs(
@@ -105,7 +96,7 @@ def measure_legs(
     """
     standing = poses.copy()
     standing[..., 0] = [0, 0, 0, 1, 0, 0, 0]
-    world, size = quat.compute_world(standing, skeleton.parents), measure_size(skeleton, roles)
+    world = quat.compute_world(standing, skeleton.parents)
     if footing is None:
         footing = np.zeros((len(poses), len(roles.legs)))
     level = np.all(footing == 0.0, axis=1)
@@ -113,7 +104,7 @@ def measure_legs(
     on_level = [part[level] if level.any() else part for part in world]
     return tuple(
         replace(
-            _measure_leg(skeleton, leg, on_level[0], on_level[1], size),
+            _measure_leg(skeleton, leg, on_level[0], on_level[1]),
             folded_length=_measure_folded_length(leg, world[1], rises),
         )
         for leg, rises in zip(roles.legs, footing.T, strict=True)
@@ -121,7 +112,7 @@ def measure_legs(
 
 
 def _measure_leg(
-    skeleton: Skeleton, leg: Leg, rotations: np.ndarray, positions: np.ndarray, size: float
+    skeleton: Skeleton, leg: Leg, rotations: np.ndarray, positions: np.ndarray
 ) -> LegGeometry:
     chain = [leg.toe, *skeleton.get_ancestors(leg.toe)][:-1][::-1]
     hips, knees, ankles, toes = (positions[:, b] for b in (leg.thigh, leg.shin, leg.foot, leg.toe))
@@ -143,7 +134,6 @@ def _measure_leg(
         toe_height=toe,
         foot_height=foot,
         tip_height=end,
-        size=size,
         toes_ahead=_has_toes_ahead(
             quat.mul_vec(rotations[:, leg.shin], hinge), ankles - toes, -lower
         ),

@@ -5,6 +5,6 @@ from typing import TYPE_CHECKING
 from ..lazy import load_on_use
 
 if TYPE_CHECKING:
-    from . import cost_terms, flips, method, price_choice
+    from . import cost_terms, fitted_features, flips, method, price_choice
 else:
     __getattr__ = load_on_use(__name__)

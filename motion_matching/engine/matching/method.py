@@ -51,7 +51,7 @@ _UNTURNED = math.cos(AT_REST.aside)  # largest turn with which a trajectory stil
 
 
 class MotionMatching:
-    """Plays a database; see `Method`.
+    """Plays a database; see `Method`. It is created with one of the world, and such settings.
 
     The pose part of a query comes from the features of the current frame, never from the blended
     pose, so a search compares like with like (notebook 000, Player; Holden's controller).
@@ -60,7 +60,8 @@ class MotionMatching:
     def __init__(
         self, database: Database, settings: PerformerSettings, terms: Sequence[CostTerm] = ()
     ) -> None:
-        self.database = database
+        self.world, settings = database, database.scale.to_body(settings)
+        self.database = database = database.in_body_units
         self.terms = check_terms(terms)
         self.skeleton: Skeleton = database.skeleton
         self.fps = database.fps
@@ -73,7 +74,7 @@ class MotionMatching:
         self._contacts = np.asarray(database.contacts)
         self._moments, self._tempo = Moments(database), LiveTempo(database)
         gone = self._measure_gone(database)
-        self._support = SupportPrice(database.derive(find_played_toes), gone, self.legs)
+        self._support = SupportPrice(database.derive(find_played_toes), gone)
         self._footing = _measure_footing(database)
         self.climbs = database.derive(measure_climb_speeds)
         self._successors = database.successors

@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 
 from ..feet.played_toes import PLACE, STAYS, UNTIL
-from ..legs.legs import LegGeometry
 from .numbers import NUMBERS
 
 
@@ -22,21 +21,17 @@ class SupportPrice:
     gone since each foot stands: over a standing foot it goes on from about there.
     """
 
-    def __init__(self, toes: np.ndarray, gone: np.ndarray, legs: tuple[LegGeometry, ...]) -> None:
-        self._size, slowness = (legs[0].size, legs[0].slowness) if legs else (1.0, 1.0)
-        self._free = NUMBERS.support_stands * self._size
-        self._over = NUMBERS.support_gone * self._size
-        speed = NUMBERS.support_reaches * self._size / slowness
+    def __init__(self, toes: np.ndarray, gone: np.ndarray) -> None:
         stands = toes[..., STAYS] > 0.0
         # of each foot (N, L, 4): its place, the rest of its swing, and the distance that the body
         # has gone over it, infinite in the air, where no stance begins again
         self._feet = np.empty((*stands.shape, 4))
         self._feet[..., :2] = toes[..., PLACE]
-        self._feet[..., 2] = np.where(stands, 0.0, speed * toes[..., UNTIL])
+        self._feet[..., 2] = np.where(stands, 0.0, NUMBERS.support_reaches * toes[..., UNTIL])
         self._feet[..., 3] = np.where(stands, gone, np.inf)
 
     def measure(self, frames: np.ndarray, feet: np.ndarray) -> np.ndarray:
-        """Return the prices (K,) of frames in square metres, for people; never negative.
+        """Return the prices (K,) of frames in square metres; never negative.
 
         `feet` (L, 3) are the shown toes in the character's frame, and how far the body has gone
         since each stands. All together count like two, so that bodies of many legs are dragged no
@@ -46,15 +41,15 @@ class SupportPrice:
         away = own[..., :2] - feet[:, :2]
         away *= away
         beyond = np.sqrt(away[..., 0] + away[..., 1])
-        beyond -= self._free
+        beyond -= NUMBERS.support_stands
         beyond -= own[..., 2]
         again = feet[:, 2] - own[..., 3]
-        again -= self._over
+        again -= NUMBERS.support_gone
         for each in (beyond, again):
             np.maximum(each, 0.0, out=each)
             each *= each
         beyond += again
-        return 2.0 / self._size**2 * (np.add.reduce(beyond, axis=-1) / len(feet))
+        return 2.0 * (np.add.reduce(beyond, axis=-1) / len(feet))
 
     def get_feet(self, frame: int) -> np.ndarray:
         """Return the feet (L, 3) of a frame, in the form that `measure` takes."""

@@ -10,7 +10,7 @@ from ..settings import tune
 
 @dataclass(frozen=True)
 class RestRules:
-    """Speeds and heights of people; those of other creatures are scaled by their size and pace.
+    """Speeds and heights of people; speeds of other creatures are scaled by their pace.
 
     A body between `speed` and `moving` neither stands for sure nor walks.
     """

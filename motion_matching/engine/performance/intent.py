@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from ..scale import measured
 
+
+@measured(times="s", positions="m")
 class FuturePath(NamedTuple):
     """An explicit future in the world: ascending seconds from now, positions and headings (K,)."""
 
@@ -13,6 +16,7 @@ class FuturePath(NamedTuple):
     yaws: tuple[float, ...]
 
 
+@measured(velocity="m/s", push="m/s", look_at="m")
 class Intent(NamedTuple):
     """The goal of one tick, in the world.
 

@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SettingsError
+from ..scale import measured
 from ..settings import get_defaults
 
 if TYPE_CHECKING:
@@ -23,6 +24,13 @@ _KEYS = {"tags", "settings"}
 _EXAMPLE = '{"tags": ["start"], "settings": {"clamp_distance": 0.3}}'
 
 
+@measured(
+    settings={
+        "adjust_position_halflife": "s",
+        "adjust_rotation_halflife": "s",
+        "clamp_distance": "m",
+    }
+)
 @dataclass(frozen=True)
 class DisplacementLabel:
     """The displacement of frames that carry one of some tags: settings in place of the performer's.

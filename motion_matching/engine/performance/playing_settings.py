@@ -9,6 +9,7 @@ from functools import partial
 from types import MappingProxyType
 
 from ..errors import SettingsError
+from ..scale import measured
 from ..settings import LARGEST, Room, describe, is_number
 
 PREDICTIONS = MappingProxyType(
@@ -202,6 +203,7 @@ class Life(Room):
     )
 
 
+@measured(root_halflife="")  # in body units already, as `FootLocking`
 @dataclass(frozen=True)
 class Blending(Room):
     """How the pose offset of a jump fades out."""

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ..errors import SettingsError
+from ..scale import measured
 from ..settings import check_names, get_defaults, room
 from .labels import labels_from_data
 from .old_names import accept_old_names
@@ -41,6 +42,7 @@ _AFTER = MappingProxyType(
 
 
 @accept_old_names
+@measured(feet="")  # in body units already: feet of any size are locked alike
 @dataclass(frozen=True)
 class PerformerSettings:
     """How a character responds, by rooms. SettingsError names the setting that is wrong.

@@ -16,6 +16,7 @@ import numpy as np
 from ..files.json_files import EntryError, expect_list, expect_number, expect_object
 from ..maths.planar import rotate, rotate_xy, wrap
 from ..maths.rotations import quat
+from ..scale import BONE, BONE_VELOCITY, GROUND_MOTION, POSE, VELOCITY, measured
 from ..skeleton.skeleton import Skeleton
 from .numbers import NUMBERS
 
@@ -26,6 +27,7 @@ ROOTS = ("carried", "placed", "free")
 GroundPlace = tuple[float, float, float]  # x, y and yaw
 
 
+@measured(pose=POSE, velocity=VELOCITY, root=GROUND_MOTION)
 class MovingPose(NamedTuple):
     """A pose (7, B) whose bone 0 is at the origin, velocities (6, B), and the root's velocity (3,).
 
@@ -55,6 +57,7 @@ class MovingPose(NamedTuple):
         return self._replace(pose=pose)
 
 
+@measured(poses=BONE, velocities=BONE_VELOCITY)
 @dataclass(frozen=True)
 class StartState:
     """Poses and velocities of named bones; bone 0 is the simulation bone.

@@ -9,8 +9,10 @@ from functools import lru_cache
 import numpy as np
 
 from ..maths.rotations import quat
+from ..scale import Columns, measured
 
 
+@measured(rest_positions="m", end_sites=Columns(("", "m")))
 @dataclass(frozen=True)
 class Skeleton:
     """Bones in an order where parents come before children, in Blender's axes (Z up), metres.

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..errors import RigError
-from ..ground.ground import FLAT, Ground, ScaledFloor
+from ..ground.ground import FLAT, Ground, ScaledGround
 from ..motion import conforming
 from ..motion.clip import Clip
 from ..retargeting.bodies import BoneNames, RetargetBody, group_by_skeleton
@@ -213,7 +213,7 @@ def scale_floor(floor: Ground | None, travel: np.ndarray) -> Ground | None:
     """Return a floor scaled to motion that covers (3,) for each metre along X, Y and Z."""
     if floor is None or floor is FLAT:
         return floor
-    return ScaledFloor(floor, float(travel[0]), float(travel[2]))
+    return ScaledGround(floor, float(travel[0]), float(travel[2]))
 
 
 def measure_travel(clip: Clip, character: Character) -> np.ndarray:

@@ -18,12 +18,14 @@ from ..feet import contact_ranges
 from ..feet.contact_ranges import ContactRange
 from ..feet.numbers import NUMBERS as FOOT_NUMBERS
 from ..feet.planting import FeetPlan, ToeMotion, measure_pitches, measure_sides, plant_feet
+from ..ground import ground as grounds
 from ..maths import planar
 from ..maths.along_time import find_runs
 from ..maths.rotations import quat
 from ..maths.rotations.component_quat import mix_poses
 from ..motion.simulation_bone import GroundTrack
-from . import metrics, sizes
+from ..scale import POSE, Scale
+from . import metrics
 from .bodies import BodyMotion, Frames
 from .numbers import NUMBERS
 
@@ -32,9 +34,10 @@ FEET = ("baked", "live", "off")
 
 def find_contact_ranges(take: Take, database: Database) -> list[ContactRange]:
     """Find when and where the feet of a take stand, from its source frames and its path."""
-    if (size := sizes.find_size(database)) != 1.0:
-        ranges = find_contact_ranges(*sizes.divide(take, database, size))
-        return sizes.scale_ranges(ranges, size)
+    scale = database.scale
+    if not scale.is_of_people:
+        small = to_body_units(take, scale)
+        return scale.to_world(find_contact_ranges(small, database.in_body_units))
     toes = _find_standing_toes(take, database)
     standing = [leg.toe_height for leg in database.derive(measure_character_legs)]
     contacts = _leave_out_steps(take, database, toes)
@@ -48,6 +51,20 @@ def find_contact_ranges(take: Take, database: Database) -> list[ContactRange]:
         database.derive(MotionLimits).hardest_step,
     )
     return contact_ranges.find_contact_ranges(stands, toes, take.fps, radius, hardest)
+
+
+def to_body_units(take: Take, scale: Scale) -> Take:
+    """Return a take with its settings and its ground in body units."""
+    if scale.is_of_people:
+        return take
+    performance = replace(
+        take.performance,
+        floor=grounds.to_body_units(take.performance.ground, scale),
+        obstacles=(),
+        walls=(),
+    )
+    settings = scale.to_body(take.performer_settings).to_dict()
+    return replace(scale.to_body(take), performance=performance, settings=settings)
 
 
 def _leave_out_steps(take: Take, database: Database, toes: np.ndarray) -> np.ndarray:
@@ -80,10 +97,11 @@ def bake_feet(
     In ranges that differ from the found ones no foot gives way, because an animator wants it to
     stand there. Tasks and limits named in `left_out` do not count.
     """
-    if (size := sizes.find_size(database)) != 1.0:
-        small = None if ranges is None else sizes.scale_ranges(ranges, 1.0 / size)
-        baked = bake_feet(*sizes.divide(take, database, size), small, left_out)
-        return sizes.restore(baked, take, size)
+    scale = database.scale
+    if not scale.is_of_people:
+        small = to_body_units(take, scale)
+        small = bake_feet(small, database.in_body_units, scale.to_body(ranges), left_out)
+        return replace(take, poses=scale.to_world(small.poses, POSE), locked=small.locked)
     found = find_contact_ranges(take, database)
     ranges, known = found if ranges is None else ranges, set(found)
     settings, starts = take.performer_settings.feet, None

@@ -33,7 +33,8 @@ def splice(base: Take, tick: int, part: Take, database: Database, lead_back: flo
         return joined
     jumped[end] = True
     legs, settings = database.derive(measure_character_legs), part.performer_settings
-    body = Body(base.skeleton, np.array(database.limits), legs, base.fps)
+    small = database.in_body_units
+    body = Body(small.skeleton, np.array(small.limits), legs, small.fps, database.scale)
 
     def carry(name: str, contacts: np.ndarray | None) -> np.ndarray:
         rest = getattr(base, name)[end - 2 :]

@@ -21,7 +21,6 @@ class TakeNumbers:
     locked_speed: float = tune(0.01, "m/s", "of a planted toe: a centimetre a second is not seen")
     most_frames_on: int = tune(2, "1", "per tick: more is a jump at any tempo")
     same_place: float = tune(0.03, "m", "off where a recording began, to go on from it")
-    same_size: float = tune(1e-3, "1", "off 1: what a divided length rounds to")
     # measures
     turn_angle: float = tune(89.0, "°", "of a wish in a tick: 90 degrees, but for rounding")
     elsewhere_angle: float = tune(60.0, "°", "of a wish that ends the answer before it")

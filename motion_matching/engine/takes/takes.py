@@ -17,7 +17,6 @@ from ..body.rig import Roles
 from ..bvh import bvh
 from ..control import rollout
 from ..control.method import Candidate, Explanation, Method
-from ..control.performer import Performer
 from ..control.rollout import Take
 from ..database.database import Database
 from ..database.statistics import (
@@ -44,6 +43,7 @@ from ..progress import ReportShare
 from . import baking, metrics, recovery
 from .bodies import BodyMotion, Frames, measure_body
 from .numbers import NUMBERS
+from .performers import create_performer
 
 Controller = Callable[[Database, PerformerSettings], Method]
 
@@ -116,7 +116,7 @@ def perform(
     method = controller(database, settings)
     terms = method.terms if isinstance(method, MotionMatching) else ()
     performance = replace(performance, terms=tuple(term.name for term in terms))
-    performer = Performer(method, settings, performance.ground)
+    performer = create_performer(method, settings, performance.ground)
     return rollout.solve(performer, performance, progress)
 
 

@@ -107,7 +107,7 @@ def find_shown() -> tuple[Way, float] | None:
         return best.way, best.size
     if preview is None or preview.way is None:
         return None
-    return preview.way, preview.director.footage.size
+    return preview.way, preview.director.footage.scale.length
 
 
 # The arrows of marks

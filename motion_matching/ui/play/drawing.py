@@ -210,7 +210,7 @@ def _describe_price(live: LiveSession) -> tuple[str, ...]:
     if last is None:
         return ()
     if cache.price is None or cache.price[0] is not last:
-        parents = performer.method.skeleton.parents
+        parents = performer.skeleton.parents
         [price] = costs.measure_prices([last], parents).tolist()
         cache.price = last, price
     return (f"Last jump  {costs.format_price(cache.price[1])}",)
@@ -221,7 +221,7 @@ def _describe_choice(live: LiveSession, frame: Frame) -> tuple[str, ...]:
     if live.field is None:
         milliseconds = 1000.0 * performer.method.last_search_seconds
         return (f"Cost  {frame.cost:.2f}    Search  {milliseconds:.2f} ms",)
-    settings, decision = performer.settings, live.decision
+    settings, decision = performer.settings.motion_field, live.decision
     plans = "planning ahead" if live.field.function else "greedy"
     if settings.favour and decision:
         plans = f"number {decision.chosen + 1} forced"

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ... import app, engine
+from ...engine.scale import measured
 from ..base import colors, drawing
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ _BARB, _BARB_TURN = 0.12, 2.6  # metres, radians
 Rgb = tuple[float, float, float]
 
 
+@measured(chosen="m", others="m")
 class Ghosts(NamedTuple):
     """Pairs of points (2 L, 3): the chosen neighbour, and the others and the arrow with colours."""
 
@@ -49,6 +51,8 @@ def build_ghosts(method: MotionField, frame: Frame, tall: float | None = None) -
     decision = method.decision
     if decision is None:
         return None
+    scale = method.world.scale
+    frame = scale.to_body(frame)
     (x, y, yaw), height = frame.character, float(frame.pose[2, 0])
     poses = method.states.next_poses.take(decision.states, axis=0)
     bodies = engine.field.ghosts.build_segments(poses, method.skeleton.parents, (x, y, height, yaw))
@@ -65,7 +69,7 @@ def build_ghosts(method: MotionField, frame: Frame, tall: float | None = None) -
     weights = np.sqrt(decision.weights / decision.weights.max())[others]
     brightness = _FAINTEST + (1.0 - _FAINTEST) * weights
     colours[: len(brightness) * 2 * bodies.shape[1], 3] = np.repeat(brightness, 2 * bodies.shape[1])
-    return Ghosts(bodies[decision.chosen].reshape(-1, 3), shown, colours)
+    return scale.to_world(Ghosts(bodies[decision.chosen].reshape(-1, 3), shown, colours))
 
 
 def get_task_color(goal: TaskGoal) -> Rgb:

@@ -286,11 +286,11 @@ def test_the_search_knows_how_fast_the_fastest_foot_of_a_frame_goes(footage):
     start, stop = int(database.starts[0]), int(database.stops[0])
     poses = np.array(database.poses[start:stop], np.float64)
     half = 0.5 * footage.track[start:stop, 2]
-    poses[:, :2, 0] = footage.track[start:stop, :2] * footage.size
+    poses[:, :2, 0] = footage.track[start:stop, :2] * footage.scale.length
     poses[:, 2, 0], poses[:, 4:6, 0] = 0.0, 0.0
     poses[:, 3, 0], poses[:, 6, 0] = np.cos(half), np.sin(half)
     toes = [leg.toe for leg in database.roles.legs]
-    places = database.skeleton.compute_bone_positions(toes, poses)[..., :2] / footage.size
+    places = database.skeleton.compute_bone_positions(toes, poses)[..., :2] / footage.scale.length
     speeds = np.linalg.norm(np.gradient(places, 1.0 / fps, axis=0), axis=-1).max(axis=1)
     known = footage.foot_speed[start:stop]
     np.testing.assert_allclose(known[5:-5], speeds[5:-5], atol=0.15)

@@ -116,7 +116,8 @@ def test_the_size_of_a_body_hardly_matters(size, standing):
     other = build([Source(clip=scale(clip)) for clip in clips], BuildSettings())[0]
     frames = np.arange(0, plain.frame_count, 7)
     own, scaled = (
-        StanceScore(each).rate(frames, compute_joints(each, frames)) for each in (plain, other)
+        StanceScore(each).rate(frames, compute_joints(each, frames))
+        for each in (plain.in_body_units, other.in_body_units)
     )
     np.testing.assert_allclose(scaled, own, atol=0.1)
 

@@ -353,13 +353,6 @@ def test_landings_are_those_of_their_own_range():
     np.testing.assert_allclose(around[40:], np.arange(60, 40, -1) / 60.0, rtol=1e-6)
 
 
-def test_toes_of_a_small_creature_are_those_of_people_in_less_time():
-    row = np.array([[0.1, 0.2, 1.0, 2.0, 0.3, 0.4, 0.5, 0.6]])
-    toes = PlayedToes(row, np.array([1.0, 2.0, 3.0]), False).divide(0.25, 0.5)
-    np.testing.assert_allclose(toes.rows[0], [0.4, 0.8, 2.0, 4.0, 0.6, 0.8, 2.0, 2.4])
-    np.testing.assert_allclose(toes.root, [2.0, 4.0, 1.5])
-
-
 def test_only_toes_that_swing_low_are_lifted():
     lock = ContactLock()
     heights = [update_lock(lock, (0.03 * k * k * DT, 0.0, 0.022), False)[2] for k in range(60)]

@@ -12,8 +12,6 @@ from motion_matching.engine.facts.character import measure_character_legs
 from motion_matching.engine.feet.live.foot_lock import FootLock
 from motion_matching.engine.feet.live.knee_limit import KneeLimit, compute_bends
 from motion_matching.engine.feet.live.leap_limit import LeapLimit
-from motion_matching.engine.feet.live.sized_feet import SizedFootLock
-from motion_matching.engine.legs.legs import Beside
 from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.performance.settings import FootLocking
 from motion_matching.engine.takes import metrics, takes
@@ -123,29 +121,6 @@ def test_legs_that_a_jump_would_snap_bend_as_in_the_data(demo_database, legs):
     freely = [replace(leg, knee_rate=math.inf, knee_acceleration=math.inf) for leg in legs]
     assert (lift_feet(demo_database, freely) > 2.0 * legs[0].knee_rate).all()
     assert (rates <= [leg.knee_rate for leg in legs]).all()
-
-
-def test_the_knees_of_a_giant_bend_as_slowly_as_a_giant_s_do(demo_database, legs):
-    size = 4.0
-    giants = [
-        replace(
-            leg,
-            size=size,
-            beside=tuple(
-                Beside(each.leg, *(size * metres for metres in each[1:])) for each in leg.beside
-            ),
-            knee_rate=leg.knee_rate / math.sqrt(size),
-            knee_acceleration=leg.knee_acceleration / size,
-            tip=tuple(size * x for x in leg.tip),
-            **{
-                name: size * getattr(leg, name)
-                for name in ("folded_length", "toe_height", "foot_height", "tip_height")
-            },
-        )
-        for leg in legs
-    ]
-    rates = lift_feet(demo_database, giants, SizedFootLock, size, FPS / math.sqrt(size))
-    np.testing.assert_allclose(rates, lift_feet(demo_database, legs) / math.sqrt(size), rtol=1e-4)
 
 
 def test_a_foot_that_meets_the_floor_hardly_sinks_into_it(demo_database, legs):

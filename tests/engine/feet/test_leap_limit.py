@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
+from motion_matching.engine.feet.live.foot_lock import FootLock
 from motion_matching.engine.feet.live.leap_limit import LeapLimit
-from motion_matching.engine.feet.live.sized_feet import create_foot_lock
 from motion_matching.engine.legs.legs import measure_legs
 from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.performance.settings import FootLocking
@@ -25,7 +25,7 @@ def legs(demo_database):
 
 def show_leaping_body(database, legs, hardest: float) -> np.ndarray:
     """Return toes and ankles (T, 2 L, 3) of a body in the air that is suddenly elsewhere."""
-    feet = create_foot_lock(legs)
+    feet = FootLock(legs)
     poses = np.repeat(np.array(database.poses[:1], np.float64), 90, axis=0)
     poses[:, 2, database.roles.hips] += 0.4
     poses[30:, 0, database.roles.hips] += 0.1

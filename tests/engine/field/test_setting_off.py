@@ -38,7 +38,7 @@ def measure_way(frames, degrees: float) -> np.ndarray:
 @pytest.mark.parametrize("degrees", [75, -105, 140, 180, -165])
 def test_who_stands_sets_off_aside_within_a_second(performer, degrees, seconds):
     performer.reset((0.0, 0.0), 0.0)
-    for _ in range(round(seconds * performer.method.fps)):
+    for _ in range(round(seconds * performer.fps)):
         performer.step(Intent())
     frames = [performer.step(make_intent(degrees)) for _ in range(31)]
     assert measure_way(frames, degrees)[-1] > 0.35

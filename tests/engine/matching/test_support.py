@@ -41,7 +41,7 @@ def make_toes(place: tuple[float, float], stays: float, until: float) -> np.ndar
 def measure(
     toes: np.ndarray, shown: tuple[float, float], gone: float = 0.0, gone_there: float = 0.0
 ) -> float:
-    price = SupportPrice(toes, np.array([[gone_there, 0.0]]), ())
+    price = SupportPrice(toes, np.array([[gone_there, 0.0]]))
     return price.measure(np.array([0]), np.array([(*shown, gone), (*OTHER, 0.0)])).item()
 
 
@@ -89,7 +89,7 @@ def test_bodies_of_many_legs_are_dragged_no_farther_than_people():
     two = make_toes((0.0, 0.0), stays=0.3, until=1.0)
     shown = np.array([(0.3, 0.0, 0.0), (*OTHER, 0.0)])
     prices = [
-        SupportPrice(np.tile(two, (1, pairs, 1)), np.zeros((1, 2 * pairs)), ()).measure(
+        SupportPrice(np.tile(two, (1, pairs, 1)), np.zeros((1, 2 * pairs))).measure(
             np.array([0]), np.tile(shown, (pairs, 1))
         )
         for pairs in (1, 2, 3)

@@ -100,5 +100,5 @@ def test_the_script_is_recovered_from_and_reported(gait):
     assert told["pushes"] >= 4
     assert told["pushes_recovered"] == told["pushes"]
     assert 0.2 < told["recovery_time_median"] < 1.5
-    assert 0.1 < told["push_distance_median"] / getattr(settings, gait).forward < 1.0
+    assert 0.1 < told["push_distance_median"] / getattr(settings.steering, gait).forward < 1.0
     assert "recovered from" in takes.summarize(report)

@@ -52,8 +52,6 @@ class Breathing:
     ) -> None:
         self._parents, self._hips, self._legs = parents.tolist(), hips, tuple(legs)
         self._trunk = _find_trunk(gaze)
-        self._size = legs[0].size if legs else 1.0
-        self._slowness = legs[0].slowness if legs else 1.0
         self.reset(0)
 
     def reset(self, seed: int) -> None:
@@ -86,7 +84,6 @@ class Breathing:
             self._share = self._rate = self._drop = self._drop_rate = 0.0
             self.spare = [0.0] * len(self._legs)
             return
-        dt /= self._slowness
         halflife = NUMBERS.end_halflife if plants is None else NUMBERS.begin_halflife
         self._share, self._rate = spring(self._share, self._rate, goal, halflife, dt)
         breath, *shifts = (self._share * (2.0 * wave.advance(dt) - 1.0) for wave in self._waves)
@@ -126,9 +123,8 @@ class Breathing:
         rolled = mul(_turn(NUMBERS.hip_roll * side, (0.0, 1.0, 0.0)), hips)
         pose[3:, self._hips] = inv_mul(above, rolled)
 
-    def _shift_hips(self, pose: np.ndarray, *way: float) -> None:
-        """Shift the hips along the character's axes, in metres of a body of people's size."""
-        x, y, z = (self._size * part for part in way)
+    def _shift_hips(self, pose: np.ndarray, x: float, y: float, z: float) -> None:
+        """Shift the hips along the character's axes, in metres."""
         w, a, b, c = self._compute_chain(pose, self._parents[self._hips])
         pose[:3, self._hips] += mul_vec((w, -a, -b, -c), (x, y, z))
 
@@ -148,7 +144,7 @@ class Breathing:
                 x, y, z = self._compute_leg(pose, leg)[leg.thigh + 1][0]
                 level = math.hypot(x - goal[0], y - goal[1])
                 drop = max(drop, z - goal[2] - math.sqrt(max(reach**2 - level**2, 0.0)))
-        drop = min(drop / self._size, NUMBERS.lowest_hips)
+        drop = min(drop, NUMBERS.lowest_hips)
         self._drop, self._drop_rate = spring(
             self._drop, self._drop_rate, drop, NUMBERS.settling_halflife, dt
         )

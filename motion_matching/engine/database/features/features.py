@@ -12,6 +12,7 @@ import numpy as np
 
 from ...errors import SettingsError
 from ...files import presets
+from ...scale import measured
 from ...settings import LARGEST, is_number
 from ..numbers import NUMBERS
 from .bone_motion import FeatureMotion
@@ -28,6 +29,7 @@ _MOST_DIMENSIONS = 1000  # one number for every frame
 _LEG_ROLE = re.compile(r"(left|right)(\d*)_(thigh|shin|foot|toe)")
 
 
+@measured(times="s", time="s")
 @dataclass(frozen=True)
 class Feature:
     """One entry of a schema.
@@ -79,6 +81,7 @@ class Feature:
         return " ".join([self.kind, *([self.bone] if self.bone else []), *axes, *times])
 
 
+@measured()
 @dataclass(frozen=True)
 class Schema:
     """An ordered list of features, their normalization, and the sum of their differences.

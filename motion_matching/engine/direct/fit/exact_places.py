@@ -25,25 +25,6 @@ class GivenUp(NamedTuple):
     yaw: bool
 
 
-class Bounds(NamedTuple):
-    """Limits of corrections in a footage whose character has a size and a pace."""
-
-    size: float
-    pace: float
-
-    def exceeds(self, closed: Closed, first: int, stop: int) -> GivenUp:
-        """Return whether corrections of place, and of heading, are too large in a span of ticks."""
-        span = slice(first, max(stop, first + 1))
-        lead = np.linalg.norm(closed.lead[span], axis=1).max() * self.size / self.pace
-        rate, turn = closed.rate[span], np.abs(closed.turn[span]).max() / self.pace
-        moved = (
-            lead > NUMBERS.largest_lead
-            or rate.min() < NUMBERS.least_rate
-            or rate.max() > NUMBERS.largest_rate
-        )
-        return GivenUp(bool(moved), bool(turn > NUMBERS.largest_turn))
-
-
 def list_anchors(shot: Shot, guide: Guide, near: frozenset[int]) -> list[Anchor]:
     """Return the anchors in order of ticks; the first is the start.
 
@@ -76,7 +57,6 @@ def close_on_anchors(
     way: np.ndarray,
     guide: Guide,
     anchors: Sequence[Anchor],
-    bounds: Bounds,
     origin: float = 0.0,
     laid: np.ndarray | None = None,
 ) -> tuple[Closed, list[int]]:
@@ -89,7 +69,7 @@ def close_on_anchors(
     kept = _leave_out_far(anchors, along, ticks, guide.fps)
     for _ in range(NUMBERS.closing_passes):
         closed = close(way, guide, kept, origin, laid)
-        worst = _find_worst(kept, closed, _measure_misses(kept, along, ticks), bounds)
+        worst = _find_worst(kept, closed, _measure_misses(kept, along, ticks))
         if not worst:
             break
         kept = [_give_up(each, worst[i]) if i in worst else each for i, each in enumerate(kept)]
@@ -99,11 +79,11 @@ def close_on_anchors(
 
 
 def _find_worst(
-    anchors: Sequence[Anchor], closed: Closed, misses: np.ndarray, bounds: Bounds
+    anchors: Sequence[Anchor], closed: Closed, misses: np.ndarray
 ) -> dict[int, GivenUp]:
     """Return what to give up, by anchor: the farthest (2, A) where corrections are too large."""
     ends = [*(anchor.tick for anchor in anchors), len(closed.rate)]
-    flags = np.array([bounds.exceeds(closed, a, b) for a, b in itertools.pairwise(ends)])
+    flags = np.array([_exceed(closed, a, b) for a, b in itertools.pairwise(ends)])
     worst: tuple[set[int], set[int]] = (set(), set())  # in place, and in heading
     for flags_of_axis, missed, of_axis in zip(flags.T, misses, worst, strict=True):
         for first, stop in find_runs(flags_of_axis).tolist():
@@ -111,6 +91,19 @@ def _find_worst(
             if len(beside) and missed[beside].max() > 0.0:
                 of_axis.add(int(beside[np.argmax(missed[beside])]))
     return {k: GivenUp(k in worst[0], k in worst[1]) for k in worst[0] | worst[1]}
+
+
+def _exceed(closed: Closed, first: int, stop: int) -> GivenUp:
+    """Return whether corrections of place, and of heading, are too large in a span of ticks."""
+    span = slice(first, max(stop, first + 1))
+    lead = np.linalg.norm(closed.lead[span], axis=1).max()
+    rate, turn = closed.rate[span], np.abs(closed.turn[span]).max()
+    moved = (
+        lead > NUMBERS.largest_lead
+        or rate.min() < NUMBERS.least_rate
+        or rate.max() > NUMBERS.largest_rate
+    )
+    return GivenUp(bool(moved), bool(turn > NUMBERS.largest_turn))
 
 
 def _give_up(anchor: Anchor, given_up: GivenUp) -> Anchor:

@@ -1,8 +1,4 @@
-"""Frames of a database for a director, scaled to the size and speed of people.
-
-Lengths are divided by the character's size, and times by its square root, so that one set of
-tolerances suits all creatures.
-"""
+"""Frames of a database for a director, in body units: one set of tolerances suits all creatures."""
 
 from __future__ import annotations
 
@@ -13,7 +9,7 @@ import numpy as np
 
 from ...database.database import Database
 from ...maths import planar
-from ...takes.sizes import find_size, find_slowness
+from ...scale import Scale
 from ..numbers import NUMBERS
 from ..objective import COSTS
 from ..shot.shot import Pose
@@ -31,7 +27,7 @@ class Footage:
     """
 
     database: Database
-    size: float
+    world: Database  # the same in the units of the world
     fps: float
     track: np.ndarray
     root: np.ndarray
@@ -48,9 +44,9 @@ class Footage:
         return len(self.track)
 
     @property
-    def pace(self) -> float:
-        """Seconds of the database per second of footage."""
-        return self.fps / self.database.fps
+    def scale(self) -> Scale:
+        """The scale of the character."""
+        return self.world.scale
 
     @cached_property
     def speed(self) -> np.ndarray:
@@ -72,7 +68,7 @@ class Footage:
         """Rate (N,) at which the ground rises below the root, in m/s; None on level ground."""
         if self.database.ground is None:
             return None
-        return np.asarray(self.database.climb_rates * (self.pace / self.size), np.float32)
+        return np.asarray(self.database.climb_rates, np.float32)
 
     @cached_property
     def farthest(self) -> np.ndarray:
@@ -123,22 +119,20 @@ class Footage:
 
 def make_footage(database: Database, end_guard: float = NUMBERS.end_guard) -> Footage:
     """Return the footage of a database; jumps lead to frames with `end_guard` seconds to go."""
-    size = find_size(database)
-    pace = find_slowness(database)
-    scale, fps = np.array([size, size, 1.0]), database.fps * pace
+    world, database = database, database.in_body_units
     bones, weights = _choose_joints(database)
-    places = compute_places(database, bones) / np.float32(size)
+    places = compute_places(database, bones)
     frames = np.arange(database.frame_count)
     starts = database.starts[database.range_of_frame]
     return Footage(
         database,
-        size,
-        fps,
-        database.track / scale,
-        (database.root_motion / scale * pace).astype(np.float32),
+        world,
+        database.fps,
+        database.track,
+        database.root_motion.astype(np.float32),
         np.asarray(database.contacts),
         places,
-        _differentiate(places, database, fps),
+        _differentiate(places, database),
         weights,
         _count_frames_left(database),
         np.maximum(frames - 1, starts),
@@ -167,12 +161,12 @@ def compute_places(database: Database, bones: list[int]) -> np.ndarray:
     return result
 
 
-def _differentiate(places: np.ndarray, database: Database, fps: float) -> np.ndarray:
+def _differentiate(places: np.ndarray, database: Database) -> np.ndarray:
     """Return velocities (N, K, 3) of places, each range by itself."""
     speeds = np.zeros_like(places)
     for start, stop in zip(database.starts.tolist(), database.stops.tolist(), strict=True):
         if stop - start > 1:
-            speeds[start:stop] = np.gradient(places[start:stop], 1.0 / fps, axis=0)
+            speeds[start:stop] = np.gradient(places[start:stop], 1.0 / database.fps, axis=0)
     return speeds
 
 

@@ -111,7 +111,7 @@ def find_runner_up(
     if prices[best] >= COSTS.barred:
         return None
     own = float(price_jumps(footage, np.array([left]), np.array([to]))[0])
-    return int(targets[best]), (float(prices[best]) - own) * footage.size * footage.pace
+    return int(targets[best]), footage.scale.to_world(float(prices[best]) - own, "m·s")
 
 
 def count_earlier(keys: np.ndarray) -> np.ndarray:

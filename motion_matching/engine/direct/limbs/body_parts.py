@@ -11,11 +11,11 @@ import numpy as np
 
 from ...database.database import Database
 from ...errors import SettingsError
+from ...ground.ground import Ground
 from ...maths import planar
 from ...motion.rest import AT_REST
 from ...skeleton.bone_names import join_quoted
 from ..footage.footage import Footage, compute_places
-from ..footage.scaling import measure_height
 from ..numbers import NUMBERS as DIRECT
 from ..shot.shot import CHARACTER, HANDS, HIPS, Mark, Pose, Shot
 from .limbs import find_limbs
@@ -47,11 +47,10 @@ def check_parts(database: Database, marks: Sequence[Mark]) -> None:
 
 
 def get_part_places(footage: Footage, part: str) -> np.ndarray:
-    """Return where (N, 3) a part is in each frame, in the footage's size; it is kept."""
+    """Return where (N, 3) a part is in each frame; it is kept."""
     known = footage.part_places
     if part not in known:
-        places = compute_places(footage.database, [find_bone(footage.database, part)])[:, 0]
-        known[part] = places / np.float32(footage.size)
+        known[part] = compute_places(footage.database, [find_bone(footage.database, part)])[:, 0]
     return known[part]
 
 
@@ -99,7 +98,7 @@ def find_leaders(shot: Shot) -> Mapping[int, int]:
 
 
 def place_roots(shot: Shot, footage: Footage) -> tuple[Shot, Mapping[int, float]]:
-    """Return a shot of the footage's size in which the character itself is at all marks.
+    """Return a shot in which the character itself is at all marks.
 
     For marks of parts, also return by index how far in metres it may be from there: their offset
     from the character is unknown before the search.
@@ -146,13 +145,26 @@ def pose_hips(shot: Shot) -> Shot:
     marks = list(shot.marks)
     for i, mark in enumerate(marks):
         if _asks_for_hips(mark) and not isinstance(mark.pose, str):
-            height = measure_height(mark, shot.floor)
+            height = _measure_height(mark, shot.floor)
             marks[i] = replace(mark, pose=replace(mark.pose or Pose(), height=height))
     return replace(shot, marks=tuple(marks))
 
 
 def _asks_for_hips(mark: Mark) -> bool:
     return mark.is_of_part and mark.part == HIPS and mark.height is not None
+
+
+def put_on_level(shot: Shot) -> Shot:
+    """Return a shot with marks in order, and their heights above the floor: footage is level."""
+    marks = (replace(mark, height=_measure_height(mark, shot.floor)) for mark in shot.marks)
+    return replace(shot, marks=tuple(sorted(marks, key=lambda mark: mark.time)))
+
+
+def _measure_height(mark: Mark, floor: Ground) -> float | None:
+    """Return how high above the floor a mark asks its part to be."""
+    if mark.height is None or mark.position is None:
+        return None
+    return mark.height - floor.height(*mark.position)
 
 
 def find_mark_problem(mark: Mark) -> str:

@@ -137,7 +137,7 @@ def _find_lean(frame: _Frame, fps: float) -> Lean | None:
             break
     assert best is not None
     _, down, missing = best
-    hopeless = missing.min(axis=0) > NUMBERS.lean_hopeless * frame.body.size
+    hopeless = missing.min(axis=0) > NUMBERS.lean_hopeless
     if hopeless[0]:
         return None
     amount = np.where(hopeless, 0.0, _find_amounts(amounts, missing))
@@ -190,7 +190,7 @@ class _Frame(NamedTuple):
         away = planar.rotate((goal - from_hands)[:, :2], -yaw)
         ahead = np.array([0.0, -1.0])
         far = np.linalg.norm(away, axis=1, keepdims=True)
-        away = away + np.maximum(NUMBERS.below_shoulders * body.size - far, 0.0) * ahead
+        away = away + np.maximum(NUMBERS.below_shoulders - far, 0.0) * ahead
         way = away / np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-9)
         beside = planar.rotate((from_hands - middle)[:, :2], -yaw)
         spread = np.array(list(shoulders.values()))[..., :2] - middle[:, :2]
@@ -210,12 +210,12 @@ class _Frame(NamedTuple):
         turn[:, 2] += NUMBERS.lean_twist * early * self.twist
         collars = {hand: self._turn_collar(hand, early) for hand in self.goals}
         shift = np.zeros((len(amount), 3))
-        shift[:, 2] = -self.body.size * np.asarray(down)
+        shift[:, 2] = -np.asarray(down)
         leant = Lean(turn, collars, shift, amount)
         gone = self._find_shoulders(leant) - np.mean(list(self.shoulders.values()), axis=0)
         back = -NUMBERS.hips_back * planar.rotate(gone[:, :2], -self.yaw)
         far = np.linalg.norm(back, axis=1, keepdims=True)
-        most_back = NUMBERS.farthest_back * self.body.size
+        most_back = NUMBERS.farthest_back
         shift[:, :2] = back * (most_back * np.tanh(far / most_back) / np.maximum(far, 1e-9))
         return leant
 
@@ -252,8 +252,8 @@ class _Frame(NamedTuple):
         if self.obstruction is None or self.body.head is None or not amount.any():
             return np.asarray(result)
         neck, head = (joints[:, bone] for bone in (self.parents[self.body.head], self.body.head))
-        crown = head + DIRECT.crown * self.body.size * quat.normalize_vectors(head - neck)
+        crown = head + DIRECT.crown * quat.normalize_vectors(head - neck)
         stands = self.poses[:, 2, 0].astype(np.float64)
         depths = [self.obstruction.measure_depths(point, stands) for point in (head, crown)]
-        is_bumped = np.max(depths, axis=0) > -NUMBERS.head_clear * self.body.size
+        is_bumped = np.max(depths, axis=0) > -NUMBERS.head_clear
         return np.where(is_bumped, COSTS.lean_barred, result)

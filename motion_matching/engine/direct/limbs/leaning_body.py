@@ -11,7 +11,6 @@ from ...control.rollout import Take
 from ...database.database import Database
 from ...maths import planar
 from ...maths.rotations import quat
-from ...takes.sizes import find_size
 from .limbs import LimbChain, bend_limb, find_known_roles, find_limbs
 from .numbers import NUMBERS
 
@@ -29,7 +28,6 @@ class LeaningBody(NamedTuple):
     collars: Mapping[str, int]
     arms: Mapping[str, LimbChain]
     legs: tuple[LimbChain, ...]
-    size: float
 
 
 class Lean(NamedTuple):
@@ -71,7 +69,6 @@ def find_body(database: Database) -> LeaningBody | None:
         {name: chain[0] for name, chain in collars.items() if chain},
         arms,
         tuple(LimbChain(*chain[:3]) for chain in database.roles.leg_bones),
-        find_size(database),
     )
 
 

@@ -16,7 +16,6 @@ from ...control.rollout import Take
 from ...database.database import Database
 from ...maths.easing import smoothstep
 from ...maths.rotations import quat
-from ...takes.sizes import find_size
 from ..obstacles.obstruction import Obstruction
 from ..shot.shot import HANDS, Mark
 from .hands_clear import keep_hands_out
@@ -193,7 +192,7 @@ def _find_span(
     stands = take.locked[:, leg]
     moves = np.flatnonzero(~stands)
     [[*_, rise]] = _measure_away(take, mark, limb, np.array([first]))
-    is_lifted = rise > NUMBERS.foot_lift * find_size(database)
+    is_lifted = rise > NUMBERS.foot_lift
     shortest = round((NUMBERS.foot_lift_time if is_lifted else NUMBERS.foot_ease) * take.fps)
     if stands[first] and not is_lifted:
         first = int(moves[moves < first].max(initial=-1)) + 1

@@ -98,7 +98,7 @@ def _find_bone(database: Database, name: str, mark: Mark) -> int:
 
 
 def measure_frames(pose: BonePose, footage: Footage) -> np.ndarray:
-    """Return how far (N,) joints of each frame are from a pose on average, in the footage's size.
+    """Return how far (N,) joints of each frame are from a pose on average.
 
     Only joints that the pose moves count, relative to the hips on the ground.
     """
@@ -110,7 +110,7 @@ def measure_frames(pose: BonePose, footage: Footage) -> np.ndarray:
         poses[:, :3, 0], poses[:, 3:, 0] = 0.0, (1.0, 0.0, 0.0, 0.0)
         away = _measure_joints(pose, poses, parents)
         result[first : first + NUMBERS.frames_at_once] = away[:, counts].mean(axis=1)
-    return result / footage.size
+    return result
 
 
 def _find_moved(pose: BonePose, parents: np.ndarray) -> np.ndarray:

@@ -39,7 +39,7 @@ class _Places(NamedTuple):
 
 
 def stand_beside(shot: Shot, obstruction: Obstruction, footage: Footage) -> Shot:
-    """Return a shot of the footage's size with marks to stand at for hands near obstacles."""
+    """Return a shot with marks to stand at for hands near obstacles."""
     arms = _find_arms(shot, footage)
     led, result = find_leaders(shot), list(shot.marks)
     place = np.array(shot.position, float)
@@ -78,7 +78,6 @@ def _measure_arm(part: str, limb: LimbChain, footage: Footage) -> _Arm:
     joints = database.skeleton.compute_bone_positions(
         list(limb), np.asarray(database.poses[some]), root=0
     )
-    joints = joints / footage.size
     upper, lower = (np.linalg.norm(joints[:, k + 1] - joints[:, k], axis=1).mean() for k in (0, 1))
     side = 1.0 if part.startswith("left") else -1.0
     return _Arm(side, np.median(joints[:, 0], axis=0), float(upper + lower))

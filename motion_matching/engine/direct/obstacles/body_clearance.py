@@ -10,7 +10,6 @@ import numpy as np
 from ...control.rollout import Take
 from ...database.database import Database
 from ...maths.rotations import quat
-from ...takes.sizes import find_size
 from ..numbers import NUMBERS
 from .obstruction import Obstruction
 
@@ -34,7 +33,7 @@ class Entry(NamedTuple):
 
 def list_capsules(database: Database) -> list[Capsule]:
     """Return trunk, head and legs of a body."""
-    roles, size = database.roles, find_size(database)
+    roles, size = database.roles, database.scale.length
     up = database.skeleton.get_chain_to_root(roles.spine if roles.head is None else roles.head)
     chain = up[up.index(roles.hips) :: -1] if roles.hips in up else up[::-1]
     capsules = [
@@ -61,7 +60,7 @@ class BodyDepths:
     def __init__(self, take: Take, database: Database, obstruction: Obstruction) -> None:
         capsules = list_capsules(database)
         self._names = [capsule.name for capsule in capsules]
-        self._entered = NUMBERS.entered * find_size(database)
+        self._entered = NUMBERS.entered * database.scale.length
         stands = take.poses[:, 2, 0].astype(np.float64)
         self.depths = np.full((take.frame_count, len(capsules)), -np.inf)
         near = _find_near(take, database, obstruction)
@@ -70,9 +69,9 @@ class BodyDepths:
         for k, (_, start, stop, radius) in enumerate(capsules if len(near) else ()):
             a, b = joints[:, bones.index(start)], joints[:, bones.index(stop)]
             if stop == database.roles.head:  # its bone begins below it
-                b = b + NUMBERS.crown * find_size(database) * quat.normalize_vectors(b - a)
+                b = b + NUMBERS.crown * database.scale.length * quat.normalize_vectors(b - a)
             length = float(np.linalg.norm(b - a, axis=1).max())
-            count = max(int(length / (NUMBERS.capsule_step * find_size(database))) + 1, 2)
+            count = max(int(length / (NUMBERS.capsule_step * database.scale.length)) + 1, 2)
             shares = np.linspace(0.0, 1.0, count)[:, None]
             points = a[:, None] + shares * (b - a)[:, None]
             deep = obstruction.measure_depths(points.reshape(-1, 3), np.repeat(stands[near], count))

@@ -38,19 +38,6 @@ class Obstruction:
         ends = np.array(sides, float).reshape(-1, 2, 2)
         return cls(ends[:, 0], ends[:, 1], np.array(tops, float), tuple(placed), radius, floor)
 
-    def divide(self, size: float) -> Obstruction:
-        """Return the same for a plan in which lengths are divided by a size; it has no floor."""
-        boxes = tuple(
-            box._replace(
-                center=(box.center[0] / size, box.center[1] / size),
-                size=(box.size[0] / size, box.size[1] / size),
-                height=box.height / size,
-            )
-            for box in self.boxes
-        )
-        starts, stops, tops = (each / size for each in (self.starts, self.stops, self.tops))
-        return Obstruction(starts, stops, tops, boxes, self.radius / size)
-
     def measure_distances(self, points: np.ndarray, reach: float = np.inf) -> np.ndarray:
         """Return how far points (P, 2) are from the nearest side, 0 inside of a box.
 

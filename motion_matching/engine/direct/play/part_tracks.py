@@ -33,11 +33,11 @@ def track_parts(
 
 
 def _find_offsets(poses: np.ndarray, part: str, footage: Footage) -> np.ndarray:
-    """Return where (T, 2) a part is from the character in poses (T, 7, B), in footage's size."""
+    """Return where (T, 2) a part is from the character in poses (T, 7, B)."""
     database = footage.database
     bone = find_bone(database, part)
     places = database.skeleton.compute_bone_positions([bone], poses, root=0)
-    return np.asarray(places[:, 0, :2]) / footage.size
+    return np.asarray(places[:, 0, :2])
 
 
 def follow_take(

@@ -50,14 +50,14 @@ def play(
     settings: PerformerSettings,
     desired: np.ndarray,
 ) -> Take:
-    """Return the take of a plan in the database's own size; its feet are not yet planted.
+    """Return the take of a plan; its feet are not yet planted.
 
-    `desired` (T, 3) is the guide's place and heading in the database's size.
+    `desired` (T, 3) is the guide's place and heading.
     """
     database = footage.database
     frames = _find_frames(footage, plan, closed.plan_ticks)
     poses, transitions = blend(footage, plan, closed.plan_ticks, settings)
-    places = closed.places * [footage.size, footage.size, 1.0]
+    places = closed.places.copy()
     poses[:, :2, 0], poses[:, 3:, 0] = places[:, :2], quat.from_yaw(places[:, 2])
     poses[:, 2, 0] = compute_heights(
         shot.floor, places[:, :2], settings.feet.hips_halflife * database.fps
@@ -66,8 +66,8 @@ def play(
     at = list(transitions)
     prices[at] = measure_prices(list(transitions.values()), database.skeleton.parents)
     velocity = np.gradient(desired[:, :2], axis=0) * database.fps
-    lead = np.column_stack([closed.lead * footage.size / footage.pace, closed.turn / footage.pace])
-    performance = _make_performance(shot, velocity, desired[:, 2], database.fps, settings)
+    lead = np.column_stack([closed.lead, closed.turn])
+    performance = make_performance(shot, velocity, desired[:, 2], database.fps, settings)
     return Take(
         name=shot.name,
         skeleton=database.skeleton,
@@ -145,7 +145,7 @@ def blend(
     return poses, transitions
 
 
-def _make_performance(
+def make_performance(
     shot: Shot,
     velocity: np.ndarray,
     yaw: np.ndarray,

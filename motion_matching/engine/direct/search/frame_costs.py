@@ -28,7 +28,7 @@ def collect_wishes(
     settings: PerformerSettings,
     obstruction: Obstruction | None,
 ) -> Wanted:
-    """Return the requests of a shot of the footage's size to the search."""
+    """Return the requests of a shot to the search."""
     fps, database = guide.fps, footage.database
     frames = {
         round(mark.time * fps): find_frame(database, mark.frame)
@@ -66,8 +66,7 @@ def _find_climbs(shot: Shot, guide: Guide, footage: Footage) -> np.ndarray | Non
     """Return the rise (T,) of the ground along the guide in m/s; None if no clip climbs."""
     if footage.climb is None:
         return None
-    places = guide.way[:, :2] * footage.size
-    heights = compute_heights(shot.floor, places, NUMBERS.gait_window * guide.fps) / footage.size
+    heights = compute_heights(shot.floor, guide.way[:, :2], NUMBERS.gait_window * guide.fps)
     return np.asarray(np.gradient(heights) * guide.fps)
 
 
@@ -124,7 +123,7 @@ def _make_noise(seed: int, footage: Footage) -> np.ndarray | None:
 
 def _rate_frames(shot: Shot, footage: Footage, settings: PerformerSettings) -> list[Dislike]:
     """Return the costs of other gaits and of frames without tags, by the tick they begin."""
-    share = _smooth(footage.speed, footage.fps) / _get_walk_to_run(footage)
+    share = _smooth(footage.speed, footage.fps) / footage.database.walk_to_run
     none = np.zeros(footage.frame_count)
     has_run = settings.steering.can_run
     costs = {
@@ -160,7 +159,7 @@ def _weigh_gaits(shot: Shot, guide: Guide, footage: Footage) -> np.ndarray:
     """Return the weight of gaits (T,): little where marks need the other gait's speed."""
     steps = np.diff(guide.way[:, :2], axis=0, append=guide.way[-1:, :2])
     speed = np.linalg.norm(steps, axis=1) * guide.fps
-    share = _smooth(speed, guide.fps) / _get_walk_to_run(footage)
+    share = _smooth(speed, guide.fps) / footage.database.walk_to_run
     result = np.zeros(len(share))
     for time, gait in shot.list_gaits():
         first = round(time * guide.fps)
@@ -170,11 +169,6 @@ def _weigh_gaits(shot: Shot, guide: Guide, footage: Footage) -> np.ndarray:
             counts = 1.0 - smoothstep((share - NUMBERS.walk_until) / NUMBERS.gait_fades)
         result[first:] = counts[first:]
     return result
-
-
-def _get_walk_to_run(footage: Footage) -> float:
-    """Return the speed that separates walking from running, in the footage."""
-    return footage.database.walk_to_run * footage.pace / footage.size
 
 
 def _smooth(values: np.ndarray, fps: float) -> np.ndarray:

@@ -25,7 +25,7 @@ from ..shot.shot import Mark, Shot, TimedPath
 
 @dataclass(frozen=True)
 class Guide:
-    """T ticks at `fps`; lengths and times are in the footage's scale.
+    """T ticks at `fps`; lengths and times are in body units.
 
     - `way` (T, 3): x, y and yaw; `far` (T,) in metres and `twist` (T,) in radians: the allowed
       deviations; `firm` (T,): weight of deviations

@@ -52,7 +52,7 @@ def leave_out_unreachable(shot: Shot, footage: Footage) -> tuple[Shot, frozenset
     """Return a shot with marks that the data may reach, and the marks that are only approached.
 
     A mark that is too far away is moved to the place reached on the way to it, or freed if the next
-    one can only be reached without it. The shot is in the footage's size.
+    one can only be reached without it. The shot is in body units.
     """
     marks, near = list(shot.marks), set()
     for i, mark in enumerate(marks):

@@ -19,7 +19,7 @@ def is_short_of_side_steps(path: TimedPath, footage: Footage) -> bool:
         return False
     way = sample_path(path, times)
     local = planar.rotate(np.gradient(way[:, :2], NUMBERS.side_sample, axis=0), -way[:, 2])
-    local *= footage.pace / footage.size
+    local = footage.scale.to_body(local, "m/s")
     aside = _find_sideways(local)
     if aside.mean() < NUMBERS.side_share:
         return False

@@ -7,7 +7,8 @@ from dataclasses import InitVar, dataclass, field, replace
 
 import numpy as np
 
-from ...ground.ground import FLAT, Box, Ground, Wall
+from ...ground.ground import FLAT, Box, Ground, Wall, to_body_units
+from ...scale import Scale, measured
 from ..numbers import NUMBERS
 
 Point = tuple[float, float]
@@ -21,6 +22,7 @@ CHARACTER, HIPS = "character", "hips"  # parts of marks other than limbs
 HANDS = ("left_hand", "right_hand")  # limbs that have palms
 
 
+@measured(height="m")
 @dataclass(frozen=True)
 class Pose:
     """A pose by the `rotations` of bones, each w, x, y and z relative to the bone above it.
@@ -33,6 +35,15 @@ class Pose:
     height: float | None = None
 
 
+@measured(
+    time="s",
+    position="m",
+    hold="s",
+    tolerance="m",
+    pose_tolerance="m",
+    pose_fade="s",
+    height="m",
+)
 @dataclass(frozen=True)
 class Mark:
     """Requests at a time in seconds; None or empty leaves a value free.
@@ -107,6 +118,7 @@ class Mark:
         return np.column_stack([np.tile(self.position or (), (len(places), 1)), height])
 
 
+@measured(times="s", positions="m")
 @dataclass(frozen=True)
 class TimedPath:
     """`positions` (K, 2) and `yaws` (K,) at ascending `times` (K,) in seconds.
@@ -119,6 +131,7 @@ class TimedPath:
     yaws: tuple[float, ...] | None = None
 
 
+@measured(start="s", stop="s")
 @dataclass(frozen=True)
 class ForbiddenJump:
     """An unwanted jump: from around a frame to around another, as CLIP:FRAME.
@@ -132,6 +145,7 @@ class ForbiddenJump:
     stop: float = LONGEST_SHOT
 
 
+@measured(time="s")
 @dataclass(frozen=True)
 class KeptJump:
     """A required jump from exactly one frame to another, as CLIP:FRAME, at a time in seconds."""
@@ -141,6 +155,7 @@ class KeptJump:
     time: float
 
 
+@measured(start="s", stop="s")
 @dataclass(frozen=True)
 class Tempo:
     """A range in seconds with the rate at which it is played, such as 0.9 for slower."""
@@ -150,6 +165,7 @@ class Tempo:
     rate: float
 
 
+@measured(seconds="s", position="m", walls="m")
 @dataclass(frozen=True)
 class Shot:
     """A scene for one character, of `seconds`, from a start position and heading.
@@ -188,6 +204,11 @@ class Shot:
     def current(self) -> Shot:
         """The current requests, after all pieces."""
         return self.pieces[-1].shot if self.pieces else self
+
+    def to_body_units(self, scale: Scale) -> Shot:
+        """Return the same shot for a creature of a scale, without its pieces."""
+        floor = to_body_units(self.floor, scale)
+        return replace(scale.to_body(replace(self, pieces=())), floor=floor)
 
     def with_seed(self, seed: int) -> Shot:
         """Return the same shot with another seed."""

@@ -41,7 +41,7 @@ def measure_feet_apart(
         j, beside = i + 1, tuple[Beside, ...]()
         if i % 2 == 0 and j < len(legs):
             hips = (positions[:, each.chain[each.thigh], :2] for each in (leg, legs[j]))
-            measured = _measure_pair(*lines[i], *lines[j], next(hips) - next(hips), leg.size)
+            measured = _measure_pair(*lines[i], *lines[j], next(hips) - next(hips))
             beside = (Beside(j, *measured),) if measured else ()
         result.append(replace(leg, beside=beside))
     return tuple(result)
@@ -67,13 +67,12 @@ def _measure_pair(
     ankle_b: np.ndarray,
     tip_b: np.ndarray,
     hips: np.ndarray,
-    size: float,
 ) -> tuple[float, float, float] | None:
     """Return how near two feet come, as in `Beside`; None for an unconstrained pair."""
     width = np.linalg.norm(hips, axis=-1)
     distance = measure_distances(ankle_a, tip_a, ankle_b, tip_b)
     apart = float(np.percentile(distance, NUMBERS.usual_distance))
-    if width.min() < NUMBERS.hips_line * size or apart > NUMBERS.meeting_distance * size:
+    if width.min() < NUMBERS.hips_line or apart > NUMBERS.meeting_distance:
         return None
     n = hips / width[:, None]
     sides = np.sum((ankle_a - ankle_b)[:, :2] * n, axis=-1)

@@ -2,7 +2,7 @@
 
 A foot comes down where the motion has it from the feet that are planted already, because a body
 that stands comes to be above its feet by itself. One foot steps at a time, and only while all
-others are planted. Distances and times are those of people; see `sized_feet`.
+others are planted. Distances and times are in body units.
 """
 
 from __future__ import annotations

@@ -30,6 +30,7 @@ def choose_gait(goal: TaskGoal, walk_to_run: float) -> int:
 
 def classify_gaits(database: Database) -> tuple[np.ndarray, np.ndarray]:
     """Return the gait of each frame (N,), and masks (3, N) of frames that soon lead to each."""
+    database = database.in_body_units
     motion, ranges = database.root_motion, database.range_of_frame
     speed = np.hypot(motion[:, 0], motion[:, 1])
     goes = (speed > SLOW) | (np.abs(motion[:, 2]) > NUMBERS.standing_turn)

@@ -47,6 +47,8 @@ _OF_PRODUCTS = np.pad(
 class Metric:
     """Weighted positions of bones and their motions within 1/30 s, in the character's frame.
 
+    As all of a field, it is in body units.
+
     The distance of two states in metres is the sum over bones of the distances of their positions
     and of their motions, with weights (B,). Motions of bones include the turn of the character but
     not where it goes; both also count on their own, with `root_velocity` and `turn` (a weight times
@@ -64,6 +66,7 @@ class Metric:
     @classmethod
     def from_notebook(cls, database: Database) -> Metric:
         """Return the notebook's metric: local positions of the first frame, and no root motion."""
+        database = database.in_body_units
         skeleton, fps = database.skeleton, database.fps
         positions = compute_position_weights(skeleton, database.roles)
         fixed = np.array(database.poses[0, :3])
@@ -74,6 +77,7 @@ class Metric:
     @classmethod
     def from_database(cls, database: Database) -> Metric:
         """Return the same weights with each pose's positions, and the root's velocity and turn."""
+        database = database.in_body_units
         positions = compute_position_weights(database.skeleton, database.roles)
         moving = (positions > 0).astype(np.float32)
         return cls(

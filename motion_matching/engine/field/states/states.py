@@ -38,6 +38,7 @@ class MotionStates:
         cls, database: Database, check_cancelled: Callable[[], None] = lambda: None
     ) -> MotionStates:
         """Make a state of each frame that two more follow; DatabaseError if there is none."""
+        database = database.in_body_units
         after = database.successors
         # a field has no wish for heights: it plays motion on level ground, if there is any
         plays = database.playable & database.level

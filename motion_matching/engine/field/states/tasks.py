@@ -17,6 +17,7 @@ import numpy as np
 from ...errors import SettingsError
 from ...maths.planar import wrap
 from ...performance.settings import LARGEST_SPEED
+from ...scale import measured
 from ...settings import is_number
 from ..numbers import NUMBERS
 
@@ -38,6 +39,7 @@ class TaskGoal(NamedTuple):
     course: tuple[float, float] = STRAIGHT_AHEAD
 
 
+@measured(speeds="m/s")
 @dataclass(frozen=True)
 class Tasks:
     """The task states that a value function covers.

@@ -185,6 +185,7 @@ class ValueFunction:
                 "The training of the value function was stopped before its end; train it again to "
                 "go on."
             )
+        database = database.in_body_units
         poses = _compute_measures(database)
         for metric in (Metric.from_database(database), Metric.from_notebook(database)):
             if self.fingerprint.matches(DataFingerprint.from_database(database, metric, poses)):

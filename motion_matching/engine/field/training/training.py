@@ -56,6 +56,7 @@ class Training:
                 progress("Gathering motion states", 0.0)
 
         report_progress()
+        tasks, database = database.scale.to_body(tasks), database.in_body_units
         self.tasks, self.settings, self._metric = tasks, settings, metric
         self._fingerprint = DataFingerprint.from_database(database, metric)
         self.discount = settings.compute_tick_discount(database.fps)

@@ -25,6 +25,7 @@ from ...database.frame_names import format_frame
 from ...database.tags.tags import NO_ENTRY, NO_USE
 from ...facts.avoided_postures import price_frames
 from ...matching import price_choice
+from ...matching.fitted_features import FittedFeatures
 from ...matching.flips import (
     Costs,
     Flip,
@@ -150,13 +151,14 @@ def inspect_frame(
     the `count` best other frames, at least a third of a second apart. To inspect many frames, or
     with cost terms, give the `method` that plays the database.
     """
-    method = method or MotionMatching(database, settings)
-    method.apply(settings)
+    method, scale = method or MotionMatching(database, settings), database.scale
+    method.apply(scale.to_body(settings))
     if trajectory is None:
         trajectory = compute_clip_trajectory(database, frame)
+    trajectory = scale.to_body(trajectory)
     costs, support = (
         method.compute_costs(trajectory, frame),
-        method.price_support_of_all(frame, feet),
+        method.price_support_of_all(frame, scale.to_body(feet, "m")),
     )
     restriction = None if tags else method.restrict(trajectory, frame)
     terms = method.price_terms_of_all(trajectory, frame, tags)
@@ -164,6 +166,7 @@ def inspect_frame(
     search = _FrameSearch(
         database, settings, frame, tags, restriction, costs, support, terms, names
     )
+    values = FittedFeatures(database).fit(settings).values
     features = zip(database.schema.features, database.schema.slices, strict=True)
     return FrameInspection(
         frame=frame,
@@ -171,8 +174,7 @@ def inspect_frame(
         bias=float(price_frames(database, settings.search.posture_weight)[frame]),
         exclusion=_find_reason(_find_exclusions(database, settings.search), frame),
         features=tuple(
-            FeatureValue(f.label, method.features.values[rows, frame].reshape(-1, f.size))
-            for f, rows in features
+            FeatureValue(f.label, values[rows, frame].reshape(-1, f.size)) for f, rows in features
         ),
         continuing=search.measure_cost(frame),
         candidates=search.measure_candidates(count),
@@ -251,6 +253,7 @@ class _FrameSearch:
         return self._weigh(1.0) * prices
 
     def _weigh(self, price: float) -> float:
+        price = self.database.scale.to_body(price, "m·s")
         return self.settings.search.price_weight * price_choice.PER_CENTIMETRE * price
 
     @cached_property

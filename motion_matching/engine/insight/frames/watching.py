@@ -8,13 +8,13 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from ...control.method import Goal, Method, Motion
-from ...control.performer import Performer
 from ...control.rollout import Take, solve
 from ...database.database import Database
 from ...matching.method import MotionMatching
 from ...performance.performance import Performance
 from ...performance.settings import PerformerSettings
 from ...progress import ReportShare
+from ...takes.performers import create_performer
 
 
 class Choice(NamedTuple):
@@ -57,7 +57,7 @@ def watch(
 ) -> WatchedTake:
     """Perform with a method on the performance's ground, and record its goals."""
     method = _GoalRecorder(controller(database, settings), settings)
-    performer = Performer(cast(Method, method), settings, performance.ground)
+    performer = create_performer(cast(Method, method), settings, performance.ground)
     take = solve(performer, performance, progress)
     return WatchedTake(take, tuple(method.goals), tuple(method.choices))
 
@@ -66,7 +66,7 @@ class _GoalRecorder:
     """A method that records its goals and choices."""
 
     def __init__(self, method: Method, settings: PerformerSettings) -> None:
-        self._method, self._settings = method, settings
+        self._method, self._settings, self._scale = method, settings, method.world.scale
         self.goals: list[tuple[Goal, PerformerSettings]] = []
         self.choices: list[Choice | None] = []
 
@@ -75,11 +75,11 @@ class _GoalRecorder:
 
     def apply(self, settings: PerformerSettings) -> None:
         self._method.apply(settings)
-        self._settings = settings
+        self._settings = self._scale.to_world(settings)
 
     def advance(self, goal: Goal) -> Motion:
         motion = self._method.advance(goal)
-        self.goals.append((goal, self._settings))
+        self.goals.append((self._scale.to_world(goal), self._settings))
         self.choices.append(self._get_choice(motion))
         return motion
 
