@@ -38,8 +38,10 @@ def test_every_class_and_property_has_a_description():
         assert text, f"{what} has no description"
         assert text[0].isupper() or text[0].isdigit(), f"{what}: {text}"
         assert not text.endswith("."), f"{what}: {text}"
+        assert "olour" not in text, f"{what}: {text}"  # Blender writes Color
 
     def check_title(what, text):
+        assert "olour" not in text, f"{what}: {text}"
         small = {"and", "to", "of", "the", "a", "in", "on", "at", "by", "for", "from", "or"}
         assert all(
             word[0].isupper() or not word[0].isalpha() or word in small for word in text.split()
