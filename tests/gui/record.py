@@ -74,6 +74,7 @@ SECONDS = 8.0
 PANELS = slice(8, -30)  # pixels of the sidebar, between its edge and its tabs
 PANEL_GAP = 12  # pixels between two panels in one still
 PAPER = 48  # the grey behind them
+EXTENSIONS = slice(28, 436), slice(None)  # its pixels with the extensions
 PREFERENCES = slice(240, 1226), slice(176, 1048)  # pixels of an area with the settings alone
 HEADER = 26  # pixels of the header of a part of a panel
 ROOMS = (
@@ -799,7 +800,7 @@ def bend(action, first, seconds=1.0):
 
 def odd():
     """Stumbles among the runs, one of which is previewed."""
-    yield from arrange_areas(960)
+    yield from arrange_areas(982)
     yield from add_performer("insight", "odd_postures", is_built=False)
     for name, firsts in {"run_curves": (90, 190, 330), "run_corners": (110, 260)}.items():
         for first in firsts:
@@ -822,7 +823,7 @@ def odd():
 
 def frame():
     """A take just before it jumps."""
-    yield from arrange_areas(960)
+    yield from arrange_areas(1092)
     yield from add_performer("insight", "frame_inspector")
     settings = bpy.context.object.motion_matching
     bake("flips", 9.0)
@@ -839,17 +840,32 @@ def frame():
     look_from(4.2, (x, y, 0.75), 1.2, 0.6, aside=0.02)
     yield 0.5
     yield from wait_for_drawing()
-    save_still(crop_to(view()[1])[28:944, 320:])
+    save_still(crop_to(view()[1])[28:, 320:])
+
+
+def open_preferences(section):
+    """Show a section of the preferences above the view, and return its area."""
+    yield from arrange_areas(300)
+    yield from empty_file()
+    area = next(area for area in view()[0].screen.areas if area.type == "INFO")
+    area.ui_type = "PREFERENCES"
+    bpy.context.preferences.active_section = section
+    return area
+
+
+def installed():
+    """The extension among those installed."""
+    area = yield from open_preferences("EXTENSIONS")
+    repos = list(bpy.context.preferences.extensions.repos)
+    index = next(k for k, repo in enumerate(repos) if repo.module == "user_default")
+    bpy.ops.extensions.package_show_set(pkg_id="motion_matching", repo_index=index)
+    yield 3.0
+    save_still(crop_to(area)[EXTENSIONS])
 
 
 def preferences():
     """The settings of the extension, with a key that has two tasks."""
-    yield from arrange_areas(300)
-    yield from empty_file()
-    window = view()[0]
-    area = next(area for area in window.screen.areas if area.type == "INFO")
-    area.ui_type = "PREFERENCES"
-    bpy.context.preferences.active_section = "ADDONS"
+    area = yield from open_preferences("ADDONS")
     bpy.context.window_manager.addon_search = "Motion Matching"
     bpy.ops.preferences.addon_expand(module=PACKAGE)
     keymaps, actions = load_module("ui.keymaps"), load_module("ui.preferences").STEER
@@ -903,6 +919,7 @@ PICTURES = {
     "insight_coverage": coverage,
     "insight_frame": frame,
     "insight_odd_postures": odd,
+    "installed": installed,
     "preferences": preferences,
 }
 run(PICTURES[WHAT], needs_keys=WHAT in KEYED)
