@@ -151,10 +151,12 @@ class MotionMatchingPreferences(layers.Layers, colors.Palettes, bpy.types.AddonP
         column = self.layout.column(heading="New Characters Show")
         for name in (*layers.PROPERTIES, "tick_budget"):
             column.prop(self, name)
-        column, background = self.layout.column(heading="Colors"), colors.find_background()
+        column, background = self.layout.column(), colors.find_background()
+        keymaps.draw_label(column, "Colors")  # Blender draws headings only before switches
         for role in colors.ROLES:
             column.prop(self, f"{background}_{role}")
-        column = self.layout.column(heading="Databases")
+        column = self.layout.column()
+        keymaps.draw_label(column, "Databases")
         column.prop(self, "limit")
         column.prop(self, "location")
         row = column.row()

@@ -8,11 +8,14 @@ In a checkout, with the extension installed in a Blender whose window fills a sc
     magick -delay 8 -loop 0 FOLDER/*.ppm -resize 640x -quality 75 docs/images/live.webp
 
 and the same with `take`, `director_film` and `stairs`. Time goes on by one picture after each picture, so the machine may be
-slow. All others are stills with the names of their files. They need a screen of 1060 x 2000, and
-are saved as the manual has them:
+slow. All others are stills with the names of their files. They need a screen of 1060 x 2000, with
+`controller` of 1060 x 2400, and are saved as the manual has them:
 
     SCREEN_FILE=…/Xvfb_screen0 blender --factory-startup --enable-event-simulate \\
         -P tests/gui/record.py -- rig docs/images
+
+Two stills show paths: `mapping` that of its files, which lie where MOTION_MATCHING_TEST_FOLDER says,
+and `preferences` that of Blender's user folder, which BLENDER_USER_RESOURCES names.
 """
 
 from __future__ import annotations
@@ -37,6 +40,7 @@ from drive import (
     count_ticks,
     empty_file,
     event,
+    find_motion_capture,
     load_module,
     redrawn,
     region_of,
@@ -70,10 +74,13 @@ SECONDS = 8.0
 PANELS = slice(8, -30)  # pixels of the sidebar, between its edge and its tabs
 PANEL_GAP = 12  # pixels between two panels in one still
 PAPER = 48  # the grey behind them
-PREFERENCES = slice(240, 1040), slice(176, 1048)  # pixels of an area with the settings alone
+EXTENSIONS = slice(28, 436), slice(None)  # its pixels with the extensions
+PREFERENCES = slice(240, 1226), slice(176, 1048)  # pixels of an area with the settings alone
 HEADER = 26  # pixels of the header of a part of a panel
-ROOMS = ("character", "database", "play", "director", "takes", "retarget")
-ADVANCED = ("controller", "insight")  # below them, above the panel of the switch
+ROOMS = (
+    *("character", "database", "play", "director", "takes", "retarget"),
+    *("controller", "insight", "advanced"),  # the first two only if they are in use, or shown
+)
 
 
 # ---------------------------------------------------------------- pictures
@@ -145,8 +152,8 @@ def save_columns(sidebar, parts):
 
 def find_panels(sidebar):
     """Return the rows of each panel, by the colour along their left edge."""
-    is_on = bpy.context.preferences.addons[PACKAGE].preferences.show_advanced
-    names = (*ROOMS, *(ADVANCED if is_on else ()), "advanced")
+    panels = {name: getattr(bpy.types, f"MOTION_MATCHING_PT_{name}") for name in ROOMS}
+    names = [name for name, panel in panels.items() if panel.poll(bpy.context)]
     return dict(zip(names, find_runs(sidebar[:, 4, 0] != PAPER)[-len(names) :], strict=True))
 
 
@@ -225,10 +232,10 @@ def look_from(distance, middle, tilt, heading, aside=0.2):
     space.overlay.show_cursor = space.overlay.show_bones = False
 
 
-def arrange_panels(*panels, is_built=True):
+def arrange_panels(*panels, is_built=True, height=1900):
     """Add the performer, with room for tall panels and nothing behind them."""
     bpy.context.preferences.system.use_region_overlap = False
-    yield from arrange_areas(1900)
+    yield from arrange_areas(height)
     yield from add_performer(*panels, is_built=is_built)
     yield from widen_sidebar(40)
 
@@ -439,7 +446,7 @@ def baked():
 
 def rig():
     """A performer in centimetres whose scale is not applied."""
-    yield from arrange_areas(800)
+    yield from arrange_areas(848)
     yield from add_performer("character", "roles", is_built=False)
     obj = bpy.context.object
     obj.animation_data_clear()
@@ -454,6 +461,28 @@ def rig():
     status = load_module("app.database.status")
     yield from until(lambda: status.get_status(obj).kind != "unknown")  # the panel looks at the rig
     yield from redrawn("UI")
+    yield from save_view()
+
+
+def mapping():
+    """A walk of another skeleton, previewed on Rigify's human."""
+    yield from arrange_areas(1264)
+    yield from empty_file("database", "source", "mapping")
+    rig = generate_rig()
+    add_meshes(rig)
+    folder, files = find_motion_capture()
+    names = [{"name": file.name} for file in files[4:]]
+    call(bpy.ops.motion_matching.add_files, directory=str(folder), files=names)
+    rig.motion_matching.source_index = 1
+    yield 2.0  # the panel looks at the sources
+    call(bpy.ops.motion_matching.preview_source, "INVOKE_DEFAULT")
+    yield from wait_for_work()
+    bpy.context.scene.frame_set(90)
+    preview = alive().source_preview
+    x, y, _ = preview.body.interpolate(90 - preview.first)[preview.body.hips]
+    rig.select_set(False)
+    look_from(6.0, (x + 0.3, y, 0.6), 1.2, 0.6, aside=0.25)
+    yield from widen_sidebar(90)
     yield from save_view()
 
 
@@ -573,12 +602,13 @@ def databases():
 
 def controller():
     """The settings of motion matching."""
-    yield from arrange_panels("controller", "speeds", "search", "displacement", "feet")
+    parts = "speeds", "search", "blending", "look", "displacement", "feet", "as_published"
+    yield from arrange_panels("controller", *parts, height=2300)
     yield from wait_for_drawing()
     sidebar = crop_to(region_of(view()[1], "UI"))[:, PANELS]
     top, bottom = find_panels(sidebar)["controller"]
-    *_, middle, _, _ = find_parts(sidebar, (top, bottom))
-    save_columns(sidebar, [(top, middle[0]), (middle[0], bottom)])
+    middle, _ = find_parts(sidebar, (top, bottom))[parts.index("look")]
+    save_columns(sidebar, [(top, middle), (middle, bottom)])
 
 
 def train():
@@ -590,7 +620,7 @@ def train():
 
 def motion_field():
     """A field that was trained."""
-    yield from arrange_areas(760)
+    yield from arrange_areas(880)
     yield from add_performer("controller", "training")
     yield from train()
     turn_view(6.5, (0.6, 0.6, 0.5), 1.1, 0.8)
@@ -599,7 +629,7 @@ def motion_field():
 
 def neighbours():
     """A live field, and where its neighbours would lead."""
-    yield from arrange_areas(900)
+    yield from arrange_areas(1070)
     yield from add_performer("controller", "neighbours")
     yield from train()
     play = bpy.context.object.motion_matching.play
@@ -639,7 +669,7 @@ def tags():
 
 def pose_map():
     """The map of the poses of the clips, while the performer walks."""
-    yield from arrange_areas(660)
+    yield from arrange_areas(720)
     yield from add_performer("insight", "pose_map")
     call(bpy.ops.motion_matching.map_poses, "INVOKE_DEFAULT")
     yield from wait_for_work()
@@ -662,11 +692,12 @@ def building():
     yield from add_performer("database", is_built=False)
     bpy.context.object.select_set(True)
     bpy.context.object.motion_matching.contact_speed = random.uniform(0.14, 0.16)  # never built
+    bpy.context.object.pose.bones["Head"].constraints.new("LIMIT_ROTATION")  # takes longer to read
     turn_view(6.5, (0.0, 0.0, 0.8), 1.1, 0.8)
     yield 12.0  # until the status bar says no more that the performer was added
     call(bpy.ops.motion_matching.build, "INVOKE_DEFAULT")
     yield from until(lambda: alive().progress and alive().progress[0].startswith("Reading"))
-    yield from until(lambda: alive().progress[1] > 0.3)
+    yield from until(lambda: alive().progress[1] > 0.3 and " left" in alive().progress[0])
     yield from wait_for_drawing()
     area = view()[1]
     save_still(read_screen()[-area.y - area.height :])
@@ -725,7 +756,7 @@ def compare():
 
 def beside():
     """A take, and beside it the same performance by a motion field."""
-    yield from arrange_areas(748)
+    yield from arrange_areas(956)
     yield from add_performer("takes", "compare")
     bake("square", 8.0)
     obj = bpy.context.object
@@ -769,7 +800,7 @@ def bend(action, first, seconds=1.0):
 
 def odd():
     """Stumbles among the runs, one of which is previewed."""
-    yield from arrange_areas(960)
+    yield from arrange_areas(982)
     yield from add_performer("insight", "odd_postures", is_built=False)
     for name, firsts in {"run_curves": (90, 190, 330), "run_corners": (110, 260)}.items():
         for first in firsts:
@@ -792,7 +823,7 @@ def odd():
 
 def frame():
     """A take just before it jumps."""
-    yield from arrange_areas(960)
+    yield from arrange_areas(1092)
     yield from add_performer("insight", "frame_inspector")
     settings = bpy.context.object.motion_matching
     bake("flips", 9.0)
@@ -809,17 +840,32 @@ def frame():
     look_from(4.2, (x, y, 0.75), 1.2, 0.6, aside=0.02)
     yield 0.5
     yield from wait_for_drawing()
-    save_still(crop_to(view()[1])[28:944, 320:])
+    save_still(crop_to(view()[1])[28:, 320:])
+
+
+def open_preferences(section):
+    """Show a section of the preferences above the view, and return its area."""
+    yield from arrange_areas(300)
+    yield from empty_file()
+    area = next(area for area in view()[0].screen.areas if area.type == "INFO")
+    area.ui_type = "PREFERENCES"
+    bpy.context.preferences.active_section = section
+    return area
+
+
+def installed():
+    """The extension among those installed."""
+    area = yield from open_preferences("EXTENSIONS")
+    repos = list(bpy.context.preferences.extensions.repos)
+    index = next(k for k, repo in enumerate(repos) if repo.module == "user_default")
+    bpy.ops.extensions.package_show_set(pkg_id="motion_matching", repo_index=index)
+    yield 3.0
+    save_still(crop_to(area)[EXTENSIONS])
 
 
 def preferences():
     """The settings of the extension, with a key that has two tasks."""
-    yield from arrange_areas(300)
-    yield from empty_file()
-    window = view()[0]
-    area = next(area for area in window.screen.areas if area.type == "INFO")
-    area.ui_type = "PREFERENCES"
-    bpy.context.preferences.active_section = "ADDONS"
+    area = yield from open_preferences("ADDONS")
     bpy.context.window_manager.addon_search = "Motion Matching"
     bpy.ops.preferences.addon_expand(module=PACKAGE)
     keymaps, actions = load_module("ui.keymaps"), load_module("ui.preferences").STEER
@@ -861,6 +907,7 @@ PICTURES = {
     "tags": tags,
     "insight_map": pose_map,
     "rig": rig,
+    "mapping": mapping,
     "asking": asking,
     "live_warning": warning,
     "database": database,
@@ -872,6 +919,7 @@ PICTURES = {
     "insight_coverage": coverage,
     "insight_frame": frame,
     "insight_odd_postures": odd,
+    "installed": installed,
     "preferences": preferences,
 }
 run(PICTURES[WHAT], needs_keys=WHAT in KEYED)

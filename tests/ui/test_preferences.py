@@ -21,6 +21,7 @@ from motion_matching.ui.play import layers
 from tests.live.virtual_pad import VirtualPad, sdl2
 from tests.steps import run_steps
 from tests.ui.characters import create_character, expect_refusal
+from tests.ui.drawn import RecordingLayout
 
 
 def check_refused(*words):
@@ -241,6 +242,22 @@ def test_the_preferences_set_the_layers_of_a_new_character(addon):
     chosen.show_text = False
     apply_layer_defaults(play)
     assert play.show_text, "the character has its own setting now"
+
+
+class Drawn:
+    """Preferences with a layout of their own."""
+
+    def __init__(self, preferences, layout):
+        self._preferences, self.layout = preferences, layout
+
+    def __getattr__(self, name):
+        return getattr(self._preferences, name)
+
+
+def test_colors_and_databases_have_headings_that_blender_draws(addon):
+    layout = RecordingLayout()  # Blender draws the heading of a column only before a switch
+    type(addon.preferences).draw(Drawn(addon.preferences, layout), bpy.context)
+    assert {"Colors", "Databases"} <= set(layout.texts)
 
 
 def test_the_slowest_tick_of_the_last_second_is_tracked():

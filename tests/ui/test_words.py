@@ -7,6 +7,9 @@ from pathlib import Path
 
 import bpy
 
+# after bpy, which brings it
+import blf  # isort: skip
+
 from motion_matching.app.runtime import runtime
 from motion_matching.engine.performance import scripts
 from motion_matching.ui import classes
@@ -14,6 +17,9 @@ from motion_matching.ui.takes import properties as takes_properties
 from tests.ui.characters import create_character, expect_refusal
 
 UI = Path(classes.__file__).parent
+# In pixels: two fifths of the sidebar as wide as it opens, which labels beside fields have, and the
+# size of Blender's texts
+LABEL_WIDTH, LABEL_SIZE = 94, 11
 UNITLESS = {
     "speed",
     "weight",
@@ -38,8 +44,10 @@ def test_every_class_and_property_has_a_description():
         assert text, f"{what} has no description"
         assert text[0].isupper() or text[0].isdigit(), f"{what}: {text}"
         assert not text.endswith("."), f"{what}: {text}"
+        assert "olour" not in text, f"{what}: {text}"  # Blender writes Color
 
     def check_title(what, text):
+        assert "olour" not in text, f"{what}: {text}"
         small = {"and", "to", "of", "the", "a", "in", "on", "at", "by", "for", "from", "or"}
         assert all(
             word[0].isupper() or not word[0].isalpha() or word in small for word in text.split()
@@ -83,6 +91,19 @@ def test_every_class_and_property_has_a_description():
                 assert prop.soft_min >= -1000, where
     assert checked > 80
     assert [name for name, _, _ in takes_properties.GAITS] == list(scripts.GAITS)
+
+
+def test_labels_beside_fields_are_not_cut_off():
+    blf.size(0, LABEL_SIZE)
+    widths = {
+        prop.name: blf.dimensions(0, prop.name)[0]
+        for cls in classes.ALL
+        if issubclass(cls, bpy.types.PropertyGroup)
+        for prop in cls.bl_rna.properties
+        if prop.type in ("FLOAT", "INT", "ENUM")
+    }
+    assert min(widths.values()) > 0
+    assert {name: width for name, width in widths.items() if width > LABEL_WIDTH} == {}
 
 
 def test_the_button_of_the_file_browser_shows_the_whole_label():

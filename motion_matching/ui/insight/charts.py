@@ -78,18 +78,18 @@ def build_coverage_chart(covered: Coverage) -> Chart:
     holes = [cell for cell, _ in find_cells(covered.holes)]
     boxes = [*find_cells(covered.frames > 0), *_outline(holes, _HOLE, bottom=True)]
     speeds, turns = coverage.SPEED_EDGES, np.degrees(coverage.TURN_EDGES)
-    legend = f"{speeds[1] - speeds[0]:g} m/s by {turns[1] - turns[0]:.0f}°/s over "
-    legend += f"{coverage.WINDOW:g} s; red: wanted, but under {coverage.MIN_CELL_FRAMES} frames"
+    cell = f"{speeds[1] - speeds[0]:g} m/s by {turns[1] - turns[0]:.0f}°/s"
     texts = [
-        Text(_GAP, top + 1.2 * _LINE, "Frames by Speed (m/s) and Turn Rate (°/s)"),
-        Text(_GAP, top + 0.3 * _LINE, legend),
+        Text(_GAP, top + 2.1 * _LINE, "Frames by Speed (m/s) and Turn Rate (°/s)"),
+        Text(_GAP, top + 1.2 * _LINE, f"{cell} over {coverage.WINDOW:g} s"),
+        Text(_GAP, top + 0.3 * _LINE, f"Red: wanted, but under {coverage.MIN_CELL_FRAMES} frames"),
         Text(_LEFT - 4.0, _FOOT, f"{speeds[0]:g}", 1.0),
         Text(_LEFT - 4.0, top - 9.0, f"{speeds[rows]:g}", 1.0),
     ]
     for k, turn in list(enumerate((turns[:-1] + turns[1:]) / 2))[:: columns // 2]:
         x = _LEFT + (columns - 0.5 - k) * width
         texts.append(Text(x, 6.0, f"{turn:+.0f}" if turn else "0", 0.5))
-    return _build_chart(top + 2.2 * _LINE, boxes, texts)
+    return _build_chart(top + 3.1 * _LINE, boxes, texts)
 
 
 def build_histogram_chart(name: str, table: dict[str, Any]) -> Chart:

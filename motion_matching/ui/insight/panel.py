@@ -125,9 +125,11 @@ class MOTION_MATCHING_PT_odd_postures(base.StateHeader, _InsightPanel, bpy.types
             layout.label(text=text, icon="CHECKMARK" if is_built else "INFO")
             return
         base.draw_wrapped_text(layout, odd.summary, "NONE")
-        row = layout.row(align=True)
-        for button in (*app.insight.postures.BUTTONS, app.insight.postures.PLAY_ALL):
+        buttons = layout.column(align=True)
+        row = buttons.row(align=True)
+        for button in app.insight.postures.BUTTONS:
             base.draw_button(row, button)
+        base.draw_button(buttons, app.insight.postures.PLAY_ALL)
         box = layout.box()
         for moment in odd.moments[:_MAX_SHOWN]:
             _draw_odd_moment(box, moment)

@@ -61,7 +61,7 @@ _MAPS = (
 _MAP_COLOURS = (
     ("speed", "Speed", "Dark poses stand, light ones run"),
     ("gait", "Gait", "Blue poses stand, green ones walk, orange ones run"),
-    ("clip", "Clip", "Each clip has its own colour"),
+    ("clip", "Clip", "Each clip has its own color"),
 )
 _VELOCITY: Any = {"soft_min": -6.0, "soft_max": 6.0, "precision": 2, "unit": "VELOCITY"}
 
@@ -108,7 +108,7 @@ class MotionMatchingInsight(bpy.types.PropertyGroup):
     lay_over: bool = switch(
         False,
         "On Top",
-        "Draw the strands of the simulation object on those of the data, in one colour",
+        "Draw the strands of the simulation object on those of the data, in one color",
     )
     show_coverage: bool = switch(
         True,
@@ -148,7 +148,7 @@ class MotionMatchingInsight(bpy.types.PropertyGroup):
         "Draw the inspected pose with its features: positions, velocities and the path",
     )
     map: str = choice("mds", "By", "Measure that puts poses close together on the map", _MAPS)
-    map_colours: str = choice("speed", "Colour", "Meaning of the colours of the map", _MAP_COLOURS)
+    map_colours: str = choice("speed", "Color", "Meaning of the colors of the map", _MAP_COLOURS)
     show_map: bool = switch(
         True,
         "Map",

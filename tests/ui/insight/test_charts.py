@@ -7,8 +7,19 @@ import numpy as np
 
 from motion_matching.app.runtime import runtime
 from motion_matching.engine.insight.coverage.coverage import Coverage
+from motion_matching.ui.base import drawing
 from motion_matching.ui.insight import charts
 from tests.ui.characters import create_character
+
+
+def check_texts_lie_on_paper(chart):
+    charts.blf.size(0, drawing.SMALL_TEXT)
+    for x, y, text, align in chart.texts:
+        width, height = charts.blf.dimensions(0, text)
+        assert width > 0.0, text
+        assert x - align * width >= 0.0, text
+        assert x + (1.0 - align) * width <= charts.WIDTH, text
+        assert 0.0 <= y < y + height <= chart.height, text
 
 
 def test_charts_show_the_measured_values():
@@ -35,6 +46,7 @@ def test_charts_show_the_measured_values():
     texts = [text.text for text in chart.texts]
     assert any("0.5 m/s by 30°/s over 1 s" in text for text in texts), texts
     assert {"0", "1.5", "+180"} <= {*texts}, texts
+    check_texts_lie_on_paper(chart)
 
     # bars show the shares: filled for the data, outlined for the simulation object
     shares = {"data": [0.8, 0.2], "simulation": [0.0, 1.0], "overlap": 0.2}
@@ -47,6 +59,7 @@ def test_charts_show_the_measured_values():
     assert max(box[3] for box in outline) - bars[1][1] == charts._BARS
     assert min(box[0] for box in outline) == bars[1][0]
     assert chart.texts[0].text == "Turn Rate (m/s), Overlapping by 20%"
+    check_texts_lie_on_paper(chart)
 
 
 def test_charts_are_built_once_per_measurement():

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import bpy
 import pytest
+
+# after bpy, which brings it
+import blf  # isort: skip
 
 from motion_matching.app.database import build, status
 from motion_matching.app.insight import postures
@@ -15,9 +20,30 @@ from motion_matching.scene.rig import armature, fitting
 from motion_matching.scene.writing import bake
 from tests.engine.stumbles import make_stumbling_runs
 from tests.ui.characters import create_character, expect_refusal
-from tests.ui.drawn import draw_panels
+from tests.ui.drawn import Button, Layout, draw_panels, override_region
 
 ops = bpy.ops.motion_matching
+ROW_WIDTH, FRAME_WIDTH = 236, 28  # of the sidebar as wide as it opens; of a button but for its text
+
+
+class Rows(Layout):
+    """A layout that keeps the texts of its buttons, by the row that they are drawn into."""
+
+    def __init__(self, rows):
+        self.rows, self.texts = rows, []
+        rows.append(self.texts)
+
+    def __getattr__(self, name):
+        add = super().__getattr__(name)
+
+        def keep(*given, **options):
+            drawn = add(*given, **options)
+            if isinstance(drawn, Button):
+                self.texts.append(options.get("text", ""))
+                return drawn
+            return Rows(self.rows)
+
+        return keep
 
 
 @pytest.fixture
@@ -62,6 +88,19 @@ def test_the_panel_is_drawn_with_and_without_odd_postures(obj):
     ops.tag_odd_postures()
     assert not list_moments(obj)
     assert draw_panels() > 5
+
+
+def test_the_texts_of_buttons_side_by_side_fit(obj):
+    assert list_moments(obj)
+    rows = []
+    panel = bpy.types.MOTION_MATCHING_PT_odd_postures
+    with override_region():
+        panel.draw_settings(SimpleNamespace(layout=Rows(rows)), obj, obj.motion_matching)
+    assert {"Exclude All", "Avoid All", "Play All"} <= {text for row in rows for text in row}
+    blf.size(0, 11)
+    for row in filter(any, rows):
+        widest = max(blf.dimensions(0, text)[0] for text in row)
+        assert len(row) * (widest + FRAME_WIDTH) <= ROW_WIDTH, row
 
 
 def test_one_is_excluded_and_undone_in_one_step(obj):

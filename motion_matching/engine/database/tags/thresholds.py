@@ -57,7 +57,7 @@ class AutoTagSettings:
     plant_angle: float = _angle(
         0.0,
         "Plant Above",
-        "A larger turn of the path or the body within Average Speed Over is tagged 'plant'; 60° is "
+        "A larger turn of the path or the body within Speed Average is tagged 'plant'; 60° is "
         "usual, 0: off",
     )
     hysteresis: float = _share(
@@ -69,11 +69,11 @@ class AutoTagSettings:
         0.45, "Shortest", "Shorter ranges are merged with their neighbours or dropped"
     )
     speed_window: float = _seconds(
-        0.5, "Average Speed Over", "Time to average the speed over; it should cover one step"
+        0.5, "Speed Average", "Time to average the speed over; it should cover one step"
     )
     turn_window: float = _seconds(
         1.0,
-        "Average Turning Over",
+        "Turn Average",
         "Time to average the turn rate over; it should cover two steps",
     )
     change_time: float = _seconds(
