@@ -38,7 +38,7 @@ from ..performance.start_state import MovingPose
 from ..skeleton.skeleton import Skeleton
 from . import price_choice, similar_frames
 from .cost_terms import CostTerm, TermContext, check_terms, measure_terms
-from .differences import make_differences
+from .differences import Differences
 from .fitted_features import FittedFeatures
 from .moments import Moment, Moments
 from .numbers import NUMBERS
@@ -166,7 +166,7 @@ class MotionMatching:
         goal_dims = self._goal_dims[moving]
         self._goal_pick, self._goal_columns = self._goal_values[moving], columns[goal_dims]
         self._goal_mean, self._goal_scale = normalization.mean[goal_dims], scale[goal_dims]
-        self._differences = make_differences(schema, dims)
+        self._differences = Differences(schema, dims)
         features = fitted.values[dims]
         features -= normalization.mean[dims, None]
         features *= scale[dims, None]
