@@ -20,8 +20,8 @@ from motion_matching.engine.takes import baking, metrics, takes
 
 from . import quality, standing
 
-# what each is for, as its class says
-RULES = {type(rule).__name__: str(type(rule).__doc__).rstrip(".") for rule in (*TASKS, *LIMITS)}
+# what each is for, as its function says
+RULES = {name: str(rule.__doc__).rstrip(".") for name, rule in {**TASKS, **LIMITS}.items()}
 
 
 class Figure(NamedTuple):
