@@ -168,19 +168,16 @@ def build(
     warnings += find_idle_tags([(part.source.name, part.tagged) for part in parts])
     notify("Mirroring", 0.4)
     parts = _add_mirrored(parts, settings.mirror, roles)
-    reel = attach(join_clips([p.clip for p in parts]), _join_tracks(parts), roles.hips)
+    track = GroundTrack.from_rows(np.concatenate([part.track.rows for part in parts]))
+    reel = attach(join_clips([part.clip for part in parts]), track, roles.hips)
     notify("Computing features", 0.6)
     database = assemble(parts, reel, roles, forward, settings)
-    if mended.notes or moved or _keeps_any(sources, settings):
+    keeps = settings.keep_frames or settings.keep_floor
+    keeps = keeps or any(each.keep_frames or each.keep_floor for each in sources)
+    if mended.notes or moved or keeps:
         database = replace(database, settings=database.settings | {EXAMINED: True})
     check_distinct(database)
     return database, BuildReport(tuple(skipped), tuple(warnings), proposed, tuple(shared.mapped))
-
-
-def _keeps_any(sources: Sequence[Source], settings: BuildSettings) -> bool:
-    """Return whether some sources may keep wrong frames or floors on request."""
-    keeps = (each.keep_frames or each.keep_floor for each in sources)
-    return settings.keep_frames or settings.keep_floor or any(keeps)
 
 
 def check_distinct(database: Database) -> None:
@@ -421,8 +418,3 @@ def _open_loop(part: ReelPart) -> ReelPart:
     clip, track = part.clip.crop(0, last), part.track.crop(0, last)
     ground = part.ground and part.ground.crop(0, last)
     return replace(part, clip=clip, track=track, closing=(x, y, yaw), ground=ground)
-
-
-def _join_tracks(parts: Sequence[ReelPart]) -> GroundTrack:
-    """Join the tracks of parts end to end."""
-    return GroundTrack.from_rows(np.concatenate([part.track.rows for part in parts]))
