@@ -12,7 +12,7 @@ data with all kinds of motion.
   velocity of the blend, which would leap.
 - A clip at which control halts goes on; see `progress`.
 - Where other states serve much better than all around the pose, the field enters them, as motion
-  matching does; see `entries`. So it sets off from standing, and turns round.
+  matching does; see `Entries`. So it sets off from standing, and turns round.
 
 Greedy control judges its actions by how near the clips keep to the object's path; see `paths`.
 Control by values judges them twice, by the result of the tick and by where the blended clips lead a
@@ -54,10 +54,10 @@ from .numbers import NUMBERS
 from .paths import TIMES, compute_travel, find_paths, foresee, rate
 from .progress import Progress
 from .push import Shove
-from .states.entries import Entries
 from .states.gaits import (
     SLOW,
     STANDING,
+    Entries,
     build_neighbours,
     choose_gait,
     find_gait_states,

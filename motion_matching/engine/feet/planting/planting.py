@@ -17,10 +17,9 @@ from ...maths.rotations import quat
 from ...skeleton.skeleton import Skeleton
 from ..contact_ranges import ContactRange, build_contact_mask
 from ..numbers import NUMBERS as FEET
+from .ankles import compute_pitches, find_level_axes, measure_sides
 from .feet_plan import Feet, FeetPlan, FootTrack, ToeMotion
-from .heels import compute_pitches, find_level_axes
 from .placement import FeetPlacement
-from .sides import measure_sides
 from .solver import solve
 
 
