@@ -96,7 +96,6 @@ class FootNumbers:
     step_steepness: float = tune(0.25, "1", "metres of height for each that a step is long")
     follow_halflife: float = tune(0.1, "s", "of a foot in the air after its place")
     # planting
-    frames_at_once: int = tune(1024, "1", "of poses that are bent, not to fill the memory")
 
 
 NUMBERS = FootNumbers()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -64,26 +64,17 @@ class Metric:
     @classmethod
     def from_notebook(cls, database: Database) -> Metric:
         """Return the notebook's metric: local positions of the first frame, and no root motion."""
-        skeleton, fps = database.skeleton, database.fps
-        positions = compute_position_weights(skeleton, database.roles)
         fixed = np.array(database.poses[0, :3])
         fixed[:, 0] = 0
-        moving = (positions > 0).astype(np.float32)
-        return cls(skeleton, fps, positions, moving, fixed_positions=fixed)
+        plain = cls.from_database(database)
+        return replace(plain, root_velocity=0.0, turn=0.0, fixed_positions=fixed)
 
     @classmethod
     def from_database(cls, database: Database) -> Metric:
         """Return the same weights with each pose's positions, and the root's velocity and turn."""
-        positions = compute_position_weights(database.skeleton, database.roles)
-        moving = (positions > 0).astype(np.float32)
-        return cls(
-            database.skeleton,
-            database.fps,
-            positions,
-            moving,
-            NUMBERS.root_velocity_weight,
-            NUMBERS.turn_lever,
-        )
+        body, of_root = database.skeleton, (NUMBERS.root_velocity_weight, NUMBERS.turn_lever)
+        positions = compute_position_weights(body, database.roles)
+        return cls(body, database.fps, positions, (positions > 0).astype(np.float32), *of_root)
 
     def compute_features(self, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
         """Return features (Q, F), three per term, of states (Q, 7, B) with bone 0 at the origin."""
