@@ -132,6 +132,10 @@ def _measure_leg(
     toe, foot, end = (
         float(np.percentile(p[:, 2], NUMBERS.standing_percentile)) for p in (toes, ankles, tips)
     )
+    # only steep shins decide where toes point: a kneeling body has its toes behind
+    hinges, arms = quat.mul_vec(rotations[:, leg.shin], hinge), ankles - toes
+    behind = hinges[:, 1] * arms[:, 0] - hinges[:, 0] * arms[:, 1]
+    steep = np.maximum(-lower[:, 2], 0.0)
     return LegGeometry(
         chain=tuple(chain),
         thigh=chain.index(leg.thigh),
@@ -144,19 +148,8 @@ def _measure_leg(
         foot_height=foot,
         tip_height=end,
         size=size,
-        toes_ahead=_has_toes_ahead(
-            quat.mul_vec(rotations[:, leg.shin], hinge), ankles - toes, -lower
-        ),
+        toes_ahead=bool(np.sum(steep * behind) >= 0.0),
     )
-
-
-def _has_toes_ahead(hinges: np.ndarray, arms: np.ndarray, shins: np.ndarray) -> bool:
-    """Return whether feet point as knees bend, by axes and ways up from toes and ankles (F, 3).
-
-    Only steep shins decide: a kneeling body has its toes behind.
-    """
-    behind = hinges[:, 1] * arms[:, 0] - hinges[:, 0] * arms[:, 1]
-    return bool(np.sum(np.maximum(shins[:, 2], 0.0) * behind) >= 0.0)
 
 
 def _measure_folded_length(leg: Leg, positions: np.ndarray, rises: np.ndarray) -> float:
