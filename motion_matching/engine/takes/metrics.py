@@ -213,7 +213,6 @@ def measure_take(
     corrections: np.ndarray,
     in_data: np.ndarray,
     reachable: np.ndarray,
-    database_frames: int,
 ) -> dict[str, Any]:
     """Measure a take as a clip, and how it follows its goals.
 
@@ -262,7 +261,6 @@ def measure_take(
         "response_times": [round(t, 3) if np.isfinite(t) else None for t in answers],
         "response_time_median": median if np.isfinite(median) else None,
         "freezes": count_freezes(body.velocity, unhindered, take.fps),
-        "database_share_used": len(np.unique(take.frames)) / database_frames,
     }
 
 

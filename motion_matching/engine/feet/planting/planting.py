@@ -33,19 +33,16 @@ def plant_feet(poses: np.ndarray, skeleton: Skeleton, plan: FeetPlan) -> np.ndar
     poses, parents = poses.astype(np.float64), skeleton.parents
     turned = poses.copy()
     turned[:, 3:] = quat.normalize(poses[:, 3:].transpose(0, 2, 1)).transpose(0, 2, 1)
-    rotations, positions = quat.compute_world(turned, parents)
+    world = quat.compute_world(turned, parents)
     bodies, stands = follow_floor(plan.ground, poses[:, :2, 0]), poses[:, 2, 0]
-    feet = [
-        _measure_foot(k, leg, (rotations, positions), stands, bodies, plan)
-        for k, leg in enumerate(plan.legs)
-    ]
+    feet = [_measure_foot(k, leg, world, stands, bodies, plan) for k, leg in enumerate(plan.legs)]
     placed = solve(Feet(feet, plan, bodies))
     fall = np.maximum(placed.drop, 0.0)[:, None]
     poses[:, 2, np.asarray(parents) == 0] -= fall
-    positions[:, 1:, 2] -= fall
+    world[1][:, 1:, 2] -= fall
     placements = zip(feet, placed.toes, placed.arms, placed.tip_floors, strict=True)
     for foot, toe, arm, floor in placements:
-        bend_leg(foot.leg, poses, rotations, positions, parents, toe, arm, floor)
+        bend_leg(foot.leg, poses, world, parents, toe, arm, floor)
     for bone in range(poses.shape[2]):
         poses[:, 3:, bone] = quat.unroll(poses[:, 3:, bone])
     return poses.astype(np.float32)

@@ -57,8 +57,8 @@ class Metric:
     fps: float
     positions: np.ndarray
     velocities: np.ndarray
-    root_velocity: float = 0.0
-    turn: float = 0.0
+    root_velocity: float = NUMBERS.root_velocity_weight
+    turn: float = NUMBERS.turn_lever
     fixed_positions: np.ndarray | None = None
 
     @classmethod
@@ -66,15 +66,15 @@ class Metric:
         """Return the notebook's metric: local positions of the first frame, and no root motion."""
         fixed = np.array(database.poses[0, :3])
         fixed[:, 0] = 0
-        plain = cls.from_database(database)
-        return replace(plain, root_velocity=0.0, turn=0.0, fixed_positions=fixed)
+        usual = cls.from_database(database)
+        return replace(usual, root_velocity=0.0, turn=0.0, fixed_positions=fixed)
 
     @classmethod
     def from_database(cls, database: Database) -> Metric:
         """Return the same weights with each pose's positions, and the root's velocity and turn."""
-        body, of_root = database.skeleton, (NUMBERS.root_velocity_weight, NUMBERS.turn_lever)
-        positions = compute_position_weights(body, database.roles)
-        return cls(body, database.fps, positions, (positions > 0).astype(np.float32), *of_root)
+        positions = compute_position_weights(database.skeleton, database.roles)
+        moving = (positions > 0).astype(np.float32)
+        return cls(database.skeleton, database.fps, positions, moving)
 
     def compute_features(self, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
         """Return features (Q, F), three per term, of states (Q, 7, B) with bone 0 at the origin."""
