@@ -6,9 +6,9 @@ Plain floats in few, flat functions, because a leg is a handful of single vector
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,16 +22,8 @@ from .numbers import NUMBERS
 from .two_bones import find_axis, measure_hinge, open_joint
 
 Joint = tuple[Vector, Quaternion]  # place and rotation in the world
-
-
-class ReachLimit(Protocol):
-    """Changes how far from the hip an ankle gets."""
-
-    def limit_reach(
-        self, reach: float, squares: float, double: float, room: float, dt: float
-    ) -> float: ...
-
-
+# changes a reach, of bones with a sum of squares and a double product, with room, within seconds
+LimitReach = Callable[[float, float, float, float, float], float]
 CLOSE = NUMBERS.close
 FIRM = NUMBERS.firm_share
 _NO_LENGTH = 1e-12  # cubic metres: the product of the lengths of a leg and its bones
@@ -209,7 +201,7 @@ def bend(
     goal: Vector,
     hinge: Vector,
     buffer: float,
-    limit: ReachLimit | None = None,
+    limit: LimitReach | None = None,
     room: float = math.inf,
     dt: float = 0.0,
     spare: float = 0.0,
@@ -243,7 +235,7 @@ def bend(
         reach = free + _soften(reach, whole, buffer) - _soften(free, whole, buffer)
         reach = min(reach, max(whole - buffer, free))
     if limit is not None:
-        reach = limit.limit_reach(reach, aa + bb, 2.0 * a * b, room, dt)
+        reach = limit(reach, aa + bb, 2.0 * a * b, room, dt)
     reach = max(reach, abs(a - b) + NUMBERS.folded)
     at_knee = open_joint(upper, lower, axis, reach, FLOATS)
     lx, ly, lz = mul_vec(at_knee, lower)

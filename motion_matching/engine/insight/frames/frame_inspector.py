@@ -260,8 +260,7 @@ class _FrameSearch:
         """The weighted price of the jump, if there is one."""
         if self.chosen == self.frame or not self.settings.search.price_weight:
             return 0.0
-        price = measure_prices(self.database, self.settings, self.frame, [self.chosen])
-        return self._weigh(price.item())
+        return float(self._weigh_jumps(np.array([self.chosen])).item())
 
     @cached_property
     def _reason_to_leave(self) -> str:

@@ -131,10 +131,8 @@ def build_pose_map(database: Database) -> PoseMap:
     vectors = tuple(schema.vectors)
     chosen = features[:, select_evenly(count, NUMBERS.landmarks)]
     scaled = LandmarkMap.from_distances(compute_dissimilarities(chosen, chosen, vectors))
-    chunks = (
-        features[:, start : start + NUMBERS.distances_at_once]
-        for start in range(0, count, NUMBERS.distances_at_once)
-    )
+    starts = range(0, count, NUMBERS.distances_at_once)
+    chunks = (features[:, start : start + NUMBERS.distances_at_once] for start in starts)
     located = [scaled.locate(compute_dissimilarities(c, chosen, vectors)) for c in chunks]
     mds = np.concatenate(located)
     pca, explained_variance = compute_principal_map(features.T)
