@@ -312,16 +312,17 @@ def _make_parts(
         )
     horizon = round((settings.schema.past + settings.schema.future) * fps)
     parts, skipped = [], []
-    played = [(*each, tempo) for each in sources for tempo in _list_tempos(each[0], settings)]
+    played = []
+    for each in sources:
+        copies = settings.tempo if each[0].tempo is None else each[0].tempo
+        played += [(*each, tempo) for tempo in ((1.0, *TEMPOS) if copies else (1.0,))]
     for source, clip, cycle, tempo in played:
         step = _compute_step(source, clip, fps, settings.speed * tempo)
         resampled = resample(clip, fps, step * fps / clip.fps)
         needed = NUMBERS.least_loop_frames if source.loop else max(horizon, NUMBERS.least_frames)
         if resampled.frame_count >= needed:
-            count = clip.frame_count
-            floor = source.get_floor()
-            own = ReelPart(source, resampled, step, _NO_TRACK, count, cycle, tempo=tempo)
-            parts.append(replace(own, floor=floor))
+            own = ReelPart(source, resampled, step, _NO_TRACK, clip.frame_count, cycle, tempo=tempo)
+            parts.append(replace(own, floor=source.get_floor()))
         elif tempo == 1.0:
             loop = f" in its loop from frame {source.start or 0}" if source.loop else ""
             frames = f"{resampled.frame_count} frames{loop}"
@@ -334,12 +335,6 @@ def _make_parts(
             "can be used; add longer clips."
         )
     return parts, skipped
-
-
-def _list_tempos(source: Source, settings: BuildSettings) -> tuple[float, ...]:
-    """Return 1, and the tempos of a source's copies."""
-    copies = settings.tempo if source.tempo is None else source.tempo
-    return (1.0, *TEMPOS) if copies else (1.0,)
 
 
 def _compute_step(source: Source, clip: Clip, fps: float, speed: float) -> float:
