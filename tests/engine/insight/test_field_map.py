@@ -10,10 +10,10 @@ from scipy.sparse import csgraph
 from motion_matching.engine.field.states.neighbours import Metric
 from motion_matching.engine.insight.maps import field_map
 from motion_matching.engine.insight.maps.field_map import (
-    FieldSample,
     build_field_map,
     build_graph,
     embed_graph,
+    place_all,
 )
 
 
@@ -87,8 +87,8 @@ def test_frames_between_sampled_states_lie_between_them(demo_database):
     """Within a clip; a frame before the first of its clip is where that is."""
     start, stop = demo_database.starts[1], demo_database.stops[1]
     frames = np.array([start - 3, start + 2, start + 12])
-    sampled = FieldSample(np.zeros((3, 3)), frames, np.array([0, 1, 1]))
-    placed = sampled.place_all(np.array([[0.0], [10.0], [20.0]]), demo_database)[:, 0]
+    positions, chains = np.array([[0.0], [10.0], [20.0]]), np.array([0, 1, 1])
+    placed = place_all(frames, chains, positions, demo_database)[:, 0]
     assert placed[start - 3] == placed[start - 1] == 0.0
     assert placed[start] == placed[start + 2] == 10.0
     assert placed[start + 7] == pytest.approx(15.0)

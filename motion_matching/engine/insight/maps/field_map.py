@@ -60,43 +60,22 @@ class FieldMap:
         }
 
 
-@dataclass(frozen=True)
-class FieldSample:
-    """Evenly chosen states of a field, from which all frames of its database are placed.
+def place_all(frames: Array, chains: Array, positions: Array, database: Database) -> Array:
+    """Return positions (N, d) of all frames: between the sampled ones (n, d) of their clip.
 
-    `features` (n, F) are those of the metric, `frames` (n,) the database's, `chains` (n,) the runs
-    of states that follow each other.
+    Sampled are `frames` (n,), and `chains` (n,) are the runs of states that follow each other. A
+    frame of a clip without samples has the position of the nearest sampled frame.
     """
-
-    features: Array
-    frames: Array
-    chains: Array
-
-    def place_all(self, positions: Array, database: Database) -> Array:
-        """Return positions (N, d) of all frames: between the sampled ones (n, d) of their clip.
-
-        A frame of a clip without samples has the position of the nearest sampled frame.
-        """
-        frames, count = self.frames, database.frame_count
-        every, ranges = np.arange(count), database.range_of_frame
-        before = np.maximum(frames.searchsorted(every, side="right") - 1, 0)
-        after = np.minimum(before + 1, len(frames) - 1)
-        own = ranges[frames[before]] == ranges
-        before = np.where(own, before, after)
-        joined = self.chains[before] == self.chains[after]
-        span = np.maximum(frames[after] - frames[before], 1)
-        share = np.where(joined, np.clip((every - frames[before]) / span, 0.0, 1.0), 0.0)
-        result: Array = positions[before] + share[:, None] * (positions[after] - positions[before])
-        return result
-
-
-def sample(database: Database, metric: Metric, most: int = NUMBERS.graph_states) -> FieldSample:
-    """Return about `most` evenly chosen states of a database's field, compared by a metric."""
-    states = MotionStates.from_database(database)
-    chains = states.compute_chains(database)
-    chosen = choose_evenly(chains, most)
-    features = metric.compute_features(states.poses[chosen], states.velocities[chosen])
-    return FieldSample(features, states.frames[chosen], chains[chosen])
+    every, ranges = np.arange(database.frame_count), database.range_of_frame
+    before = np.maximum(frames.searchsorted(every, side="right") - 1, 0)
+    after = np.minimum(before + 1, len(frames) - 1)
+    own = ranges[frames[before]] == ranges
+    before = np.where(own, before, after)
+    joined = chains[before] == chains[after]
+    span = np.maximum(frames[after] - frames[before], 1)
+    share = np.where(joined, np.clip((every - frames[before]) / span, 0.0, 1.0), 0.0)
+    result: Array = positions[before] + share[:, None] * (positions[after] - positions[before])
+    return result
 
 
 def build_field_map(
@@ -109,12 +88,16 @@ def build_field_map(
 
     `embed` returns positions (n, 3) of features (n, F) by another `method` instead.
     """
-    sampled = sample(database, metric)
+    states = MotionStates.from_database(database)
+    chains = states.compute_chains(database)
+    chosen = choose_evenly(chains, NUMBERS.graph_states)
+    features = metric.compute_features(states.poses[chosen], states.velocities[chosen])
     if embed:
-        positions, eigenvalues = embed(sampled.features), np.zeros(0)
+        positions, eigenvalues = embed(features), np.zeros(0)
     else:
-        positions, eigenvalues = embed_graph(build_graph(sampled.features))
-    return FieldMap(sampled.place_all(positions, database), eigenvalues, method)
+        positions, eigenvalues = embed_graph(build_graph(features))
+    placed = place_all(states.frames[chosen], chains[chosen], positions, database)
+    return FieldMap(placed, eigenvalues, method)
 
 
 def build_graph(features: Array) -> sparse.csr_matrix:
