@@ -25,6 +25,7 @@ from motion_matching.engine.progress import ReportProgress
 from motion_matching.engine.takes import baking, metrics, takes
 from motion_matching.engine.takes.bodies import BodyMotion
 
+from . import standing
 from .sets import SETS
 
 GAITS = ("walk", "run")
@@ -83,11 +84,11 @@ def load_set(path: Path) -> Loaded:
 def measure_sources(database: Database) -> Loaded:
     """Measure the sources of a database."""
     bodies, contacts = takes.make_source_bodies(database)
-    floors, ankles = metrics.measure_toe_floors(bodies), metrics.measure_ankle_floors(bodies)
+    floors, ankles = metrics.measure_toe_floors(bodies), standing.measure_ankle_floors(bodies)
     sources = metrics.measure_clips(bodies, contacts, floors)
     hips = np.concatenate([_get_hips_heights(body, database) for body in bodies])
     height = float(np.median(hips))
-    sources |= metrics.measure_standing(bodies, ankles) | _measure_crouching(hips, height)
+    sources |= standing.measure_standing(bodies, ankles) | _measure_crouching(hips, height)
     settings = takes.make_default_settings(database)
     return Loaded(database, settings, floors, ankles, height, sources)
 
@@ -147,7 +148,7 @@ def _measure_body(take: Take, loaded: Loaded, most: float) -> Measures:
     body = baking.make_body(take.poses, take.character, loaded.database)
     return {
         **baking.measure_live(take, loaded.database, loaded.toe_floors, most),
-        **metrics.measure_standing([body], loaded.ankle_floors),
+        **standing.measure_standing([body], loaded.ankle_floors),
         **_measure_crouching(_get_hips_heights(body, loaded.database), loaded.hips_height),
         "acceleration_p99": float(np.percentile(body.acceleration, 99)),
     }

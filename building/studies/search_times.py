@@ -11,7 +11,7 @@ import numpy as np
 
 from motion_matching.engine.database.database import Database, load
 from motion_matching.engine.errors import DatabaseError
-from motion_matching.engine.matching.differences import make_differences
+from motion_matching.engine.matching.differences import Differences
 from motion_matching.engine.matching.fitted_features import FittedFeatures
 from motion_matching.engine.matching.flips import get_weights
 from motion_matching.engine.matching.search import FrameIndex
@@ -82,7 +82,7 @@ def measure_search_times(database: Database, settings: PerformerSettings) -> Sea
             [np.full(f.dimensions, k != without) for k, f in enumerate(schema.features)]
         )
         dims = np.flatnonzero(left[inside])
-        differences = make_differences(replace(schema, features=kept), dims)
+        differences = Differences(replace(schema, features=kept), dims)
         bias = np.asarray(database.bias, np.float32)
         return differences.make_index(features[np.flatnonzero(left)], allowed, bias)
 

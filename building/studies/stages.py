@@ -18,10 +18,10 @@ from motion_matching.engine.legs.legs import LegGeometry
 from motion_matching.engine.maths.rotations import quat
 from motion_matching.engine.takes import baking, metrics, takes
 
-from . import quality
+from . import quality, standing
 
-# what each is for, as its class says
-RULES = {type(rule).__name__: str(type(rule).__doc__).rstrip(".") for rule in (*TASKS, *LIMITS)}
+# what each is for, as its function says
+RULES = {name: str(rule.__doc__).rstrip(".") for name, rule in {**TASKS, **LIMITS}.items()}
 
 
 class Figure(NamedTuple):
@@ -95,7 +95,7 @@ def measure(baked: Take, live: Take, loaded: quality.Loaded, played: quality.Mea
     database, most = loaded.database, played["acceleration_max"]
     told = baking.measure_live(baked, database, loaded.toe_floors, most)
     body = baking.make_body(baked.poses, baked.character, database)
-    standing = metrics.measure_standing([body], loaded.ankle_floors)
+    stood = standing.measure_standing([body], loaded.ankle_floors)
     return {
         "slide": told["foot_skate_from_contacts"],
         "held": told["contacts_locked"],
@@ -104,7 +104,7 @@ def measure(baked: Take, live: Take, loaded: quality.Loaded, played: quality.Mea
         "hardest": told["acceleration_max"] / most,
         "knees": told["knee_rate_max"] / loaded.sources["knee_rate_max"],
         "crossed": max(told["legs_crossed"] - loaded.sources["legs_crossed"], 0.0),
-        "heels": standing["standing_heel_up"],
+        "heels": stood["standing_heel_up"],
         **_measure_feet(baked, live, database),
     }
 

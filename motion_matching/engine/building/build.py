@@ -168,19 +168,16 @@ def build(
     warnings += find_idle_tags([(part.source.name, part.tagged) for part in parts])
     notify("Mirroring", 0.4)
     parts = _add_mirrored(parts, settings.mirror, roles)
-    reel = attach(join_clips([p.clip for p in parts]), _join_tracks(parts), roles.hips)
+    track = GroundTrack.from_rows(np.concatenate([part.track.rows for part in parts]))
+    reel = attach(join_clips([part.clip for part in parts]), track, roles.hips)
     notify("Computing features", 0.6)
     database = assemble(parts, reel, roles, forward, settings)
-    if mended.notes or moved or _keeps_any(sources, settings):
+    keeps = settings.keep_frames or settings.keep_floor
+    keeps = keeps or any(each.keep_frames or each.keep_floor for each in sources)
+    if mended.notes or moved or keeps:
         database = replace(database, settings=database.settings | {EXAMINED: True})
     check_distinct(database)
     return database, BuildReport(tuple(skipped), tuple(warnings), proposed, tuple(shared.mapped))
-
-
-def _keeps_any(sources: Sequence[Source], settings: BuildSettings) -> bool:
-    """Return whether some sources may keep wrong frames or floors on request."""
-    keeps = (each.keep_frames or each.keep_floor for each in sources)
-    return settings.keep_frames or settings.keep_floor or any(keeps)
 
 
 def check_distinct(database: Database) -> None:
@@ -315,16 +312,17 @@ def _make_parts(
         )
     horizon = round((settings.schema.past + settings.schema.future) * fps)
     parts, skipped = [], []
-    played = [(*each, tempo) for each in sources for tempo in _list_tempos(each[0], settings)]
+    played = []
+    for each in sources:
+        copies = settings.tempo if each[0].tempo is None else each[0].tempo
+        played += [(*each, tempo) for tempo in ((1.0, *TEMPOS) if copies else (1.0,))]
     for source, clip, cycle, tempo in played:
         step = _compute_step(source, clip, fps, settings.speed * tempo)
         resampled = resample(clip, fps, step * fps / clip.fps)
         needed = NUMBERS.least_loop_frames if source.loop else max(horizon, NUMBERS.least_frames)
         if resampled.frame_count >= needed:
-            count = clip.frame_count
-            floor = source.get_floor()
-            own = ReelPart(source, resampled, step, _NO_TRACK, count, cycle, tempo=tempo)
-            parts.append(replace(own, floor=floor))
+            own = ReelPart(source, resampled, step, _NO_TRACK, clip.frame_count, cycle, tempo=tempo)
+            parts.append(replace(own, floor=source.get_floor()))
         elif tempo == 1.0:
             loop = f" in its loop from frame {source.start or 0}" if source.loop else ""
             frames = f"{resampled.frame_count} frames{loop}"
@@ -337,12 +335,6 @@ def _make_parts(
             "can be used; add longer clips."
         )
     return parts, skipped
-
-
-def _list_tempos(source: Source, settings: BuildSettings) -> tuple[float, ...]:
-    """Return 1, and the tempos of a source's copies."""
-    copies = settings.tempo if source.tempo is None else source.tempo
-    return (1.0, *TEMPOS) if copies else (1.0,)
 
 
 def _compute_step(source: Source, clip: Clip, fps: float, speed: float) -> float:
@@ -421,8 +413,3 @@ def _open_loop(part: ReelPart) -> ReelPart:
     clip, track = part.clip.crop(0, last), part.track.crop(0, last)
     ground = part.ground and part.ground.crop(0, last)
     return replace(part, clip=clip, track=track, closing=(x, y, yaw), ground=ground)
-
-
-def _join_tracks(parts: Sequence[ReelPart]) -> GroundTrack:
-    """Join the tracks of parts end to end."""
-    return GroundTrack.from_rows(np.concatenate([part.track.rows for part in parts]))

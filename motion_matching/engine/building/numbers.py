@@ -11,12 +11,8 @@ from ..settings import tune
 class BuildingNumbers:
     """Most numbers of a build are settings, or belong to the rooms that it calls."""
 
-    least_frames: int = tune(
-        5, "1", "of a clip: velocities and accelerations are differences of as many"
-    )
-    least_loop_frames: int = tune(
-        4, "1", "of a loop, the last of which repeats the first: three poses move on"
-    )
+    least_frames: int = tune(5, "1", "of a clip: accelerations are differences of as many")
+    least_loop_frames: int = tune(4, "1", "of a loop, with the first repeated: three poses move on")
     unmended_frames: int = tune(
         1000, "1", "of a database whose feet are looked at: floors that are off show in far fewer"
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -61,8 +61,7 @@ def retag(
     tagged = _tag_ranges(database, tags, auto_tags)
     names, bits = compute_tag_bits(tagged)
     settings = database.settings | {"auto_tags": auto_tags and asdict(auto_tags)}
-    changed = replace(database, settings=settings, bias=compute_bias(tagged))
-    return _put_bits(database, changed, names, bits)
+    return _put_bits(database, names, bits, compute_bias(tagged), settings)
 
 
 def exclude(database: Database, frames: np.ndarray) -> Database:
@@ -80,36 +79,30 @@ def exclude(database: Database, frames: np.ndarray) -> Database:
         if name == NO_USE:
             carries = carries | frames
         bits |= carries.astype(np.uint32) << np.uint32(number)
-    return _put_bits(database, database, names, bits)
+    return _put_bits(database, names, bits, database.bias, database.settings)
 
 
 def _put_bits(
-    database: Database, changed: Database, names: tuple[str, ...], bits: np.ndarray
+    database: Database,
+    names: tuple[str, ...],
+    bits: np.ndarray,
+    bias: np.ndarray,
+    settings: dict[str, Any],
 ) -> Database:
-    """Return a database with tag bits (N,) of names, and settings and bias of a changed one."""
+    """Return the same motion with other tags, and the results that do not depend on tags.
+
+    They are `bits` (N,) of names; `bias` (N,) and `settings` are those of a build.
+    """
     unused, limits = find_unused(names, bits), database.limits
     if not np.array_equal(unused, ~database.playable):
         velocities = np.asarray(database.velocities)
         limits = measure_limits(velocities, database.fps, database.stops, unused, database.peaks)
-    result = change_tags(database, bits, names, changed.bias, limits, changed.settings)
-    if unused.any():
-        check_distinct(result)
-    return result
-
-
-def change_tags(
-    database: Database,
-    bits: np.ndarray,
-    names: tuple[str, ...],
-    bias: np.ndarray,
-    limits: np.ndarray,
-    settings: dict[str, Any],
-) -> Database:
-    """Return the same motion with other tags, and the results that do not depend on tags."""
     result = database.with_tags(bits, names, bias, limits, settings)
     result.keep(database, _WHATEVER_TAGS)
     if np.array_equal(result.playable, database.playable):
         result.keep(database, (WalkBearing,))
+    if unused.any():
+        check_distinct(result)
     return result
 
 

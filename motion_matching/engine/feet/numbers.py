@@ -95,8 +95,6 @@ class FootNumbers:
     greatest_step_height: float = tune(0.04, "m", "of such a step: a higher one stamps")
     step_steepness: float = tune(0.25, "1", "metres of height for each that a step is long")
     follow_halflife: float = tune(0.1, "s", "of a foot in the air after its place")
-    # planting
-    frames_at_once: int = tune(1024, "1", "of poses that are bent, not to fill the memory")
 
 
 NUMBERS = FootNumbers()

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from ..legs.joints import Joints
 from ..maths.rotations import quat
 from .numbers import NUMBERS
 
@@ -19,23 +20,25 @@ def build_segments(
     `place` is where bone 0 is: x, y, z in metres and yaw. No line starts at bone 0, which lies on
     the ground.
     """
-    x, y, z, yaw = place
-    world = np.zeros((len(parents), len(poses), 4, 4), np.float32)
-    world[..., :3, :3] = quat.to_matrix(poses[:, 3:].transpose(2, 0, 1))
-    world[..., :3, 3] = poses[:, :3].transpose(2, 0, 1)
-    world[..., 3, 3] = 1
-    c, s = math.cos(yaw), math.sin(yaw)
-    world[0] = [(c, -s, 0.0, x), (s, c, 0.0, y), (0.0, 0.0, 1.0, z), (0.0, 0.0, 0.0, 1.0)]
-    for bones, above in group_by_depth(tuple(parents.tolist())):
-        world[bones] = world[above] @ world[bones]
-    joints, bones = world[..., :3, 3], np.flatnonzero(parents > 0)
-    return np.stack([joints[parents[bones]], joints[bones]], axis=1).transpose(2, 0, 1, 3)
+    joints, bones = compute_joints(poses, parents, place), np.flatnonzero(parents > 0)
+    return np.stack([joints[:, parents[bones]], joints[:, bones]], axis=2)
+
+
+def compute_joints(
+    poses: np.ndarray,
+    parents: np.ndarray,
+    place: tuple[float, float, float, float] = (0.0, 0.0, 0.0, 0.0),
+) -> np.ndarray:
+    """Return the joints (Q, B, 3) of poses (Q, 7, B) whose bone 0 is in a place: x, y, z, yaw."""
+    *at, yaw = place
+    placed = poses.copy()
+    placed[:, :, 0] = [*at, *quat.from_yaw(np.array(yaw))]
+    return _get_joints(tuple(parents.tolist())).compute_places(placed)
 
 
 def measure_height(pose: np.ndarray, parents: np.ndarray) -> float:
     """Return how high the joints of a pose (7, B) reach above the lowest one, in metres."""
-    [body] = build_segments(pose[None], parents, (0.0, 0.0, 0.0, 0.0))
-    return float(np.ptp(body[..., 2]))
+    return float(np.ptp(compute_joints(pose[None], parents)[0, 1:, 2]))
 
 
 def lay_out_rows(weights: np.ndarray, yaw: float, height: float) -> np.ndarray:
@@ -56,10 +59,5 @@ def lay_out_rows(weights: np.ndarray, yaw: float, height: float) -> np.ndarray:
 
 
 @lru_cache(maxsize=4)
-def group_by_depth(parents: tuple[int, ...]) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
-    """Return the bones of each depth below the root, and their parents: bone by bone is slow."""
-    depths: list[int] = []
-    for parent in parents:
-        depths.append(depths[parent] + 1 if parent >= 0 else 0)
-    generations = (np.flatnonzero(np.array(depths) == depth) for depth in range(1, max(depths) + 1))
-    return tuple((bones, np.array(parents)[bones]) for bones in generations)
+def _get_joints(parents: tuple[int, ...]) -> Joints:
+    return Joints(np.array(parents))

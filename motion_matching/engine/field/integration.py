@@ -26,6 +26,10 @@ class Step(NamedTuple):
     velocity: np.ndarray
     root: np.ndarray
 
+    def select(self, action: int) -> Step:
+        """Return the results of one action, of those at one pose."""
+        return Step(*(part[action] for part in self))
+
 
 def compute_action_weights(weights: np.ndarray) -> np.ndarray:
     """Return the weights (..., k, k) of one action per neighbour, from similarity weights (..., k).
@@ -78,9 +82,7 @@ def keep_momentum(
     within the tick are not delayed: the returned velocity goes on like theirs.
     """
     pose, velocity = before
-    own = algebra.subtract_joints(step.pose, pose)
-    x, y, turn = step.root.tolist()
-    own[:, 0] = x, y, 0.0, math.cos(0.5 * turn), 0.0, 0.0, math.sin(0.5 * turn)
+    own = place_root(algebra.subtract_joints(step.pose, pose), step.root)
     both = np.empty((2, *own.shape), np.float32)
     moved, later = both
     np.add(own, shares * (velocity - own), out=moved)
@@ -91,3 +93,11 @@ def keep_momentum(
     next_pose = algebra.add_joints(pose, moved)
     next_pose[:, 0] = _AT_REST
     return Step(next_pose, later, compute_root_step(moved))
+
+
+def place_root(pose: np.ndarray, root: np.ndarray) -> np.ndarray:
+    """Return a pose (7, B) with bone 0 where a step of the root (3,) leads."""
+    x, y, turn = root.tolist()
+    result = pose.copy()
+    result[:, 0] = x, y, 0.0, math.cos(0.5 * turn), 0.0, 0.0, math.sin(0.5 * turn)
+    return result

@@ -12,7 +12,7 @@ data with all kinds of motion.
   velocity of the blend, which would leap.
 - A clip at which control halts goes on; see `progress`.
 - Where other states serve much better than all around the pose, the field enters them, as motion
-  matching does; see `entries`. So it sets off from standing, and turns round.
+  matching does; see `Entries`. So it sets off from standing, and turns round.
 
 Greedy control judges its actions by how near the clips keep to the object's path; see `paths`.
 Control by values judges them twice, by the result of the tick and by where the blended clips lead a
@@ -47,17 +47,17 @@ from ..motion.rest import AT_REST
 from ..performance.settings import LARGEST_SPEED, PerformerSettings
 from ..performance.start_state import MovingPose
 from ..skeleton.skeleton import Skeleton
-from .integration import Step, compute_action_weights, integrate, keep_momentum
-from .momentum import Momentum, place_root
+from .integration import Step, compute_action_weights, integrate, keep_momentum, place_root
+from .momentum import Momentum
 from .notebook import OneField
 from .numbers import NUMBERS
 from .paths import TIMES, compute_travel, find_paths, foresee, rate
 from .progress import Progress
 from .push import Shove
-from .states.entries import Entries
 from .states.gaits import (
     SLOW,
     STANDING,
+    Entries,
     build_neighbours,
     choose_gait,
     find_gait_states,
@@ -229,28 +229,20 @@ class MotionField:
         if self._idles.holds:
             return self._hold(frame, state)
         if frame != self._frame or not (self._is_idle or self.decision is None):
-            source = _to_jump_state(self._pose, self._momentum, self.fps)
-            self.enter(state)
-            jump = Jump(*source, *_to_jump_state(self._pose, self._velocity, self.fps))
+            jump = self._jump_to(state)
         # the next frame of an idle always has a state, too
         self.enter(state + 1)
         self.decision, self._frame, self._is_idle = None, frame + 1, True
-        self._root, contacts = (
-            states.root_steps[state] * np.float32(self.fps),
-            states.contacts[state],
-        )
-        return self._make_motion(contacts, jump)
+        self._root = states.root_steps[state] * np.float32(self.fps)
+        return self._make_motion(states.contacts[state], jump)
 
     def _hold(self, frame: int, state: int) -> Motion:
         """Stand still in the pose of a frame, which is that of a state."""
         jump = None
         if not self._is_idle:
-            source = _to_jump_state(self._pose, self._momentum, self.fps)
-            self.enter(state)
-            self._velocity = np.zeros_like(self._pose)
-            self._velocity[3] = 1.0  # no rotation
-            self._momentum = self._velocity
-            jump = Jump(*source, *_to_jump_state(self._pose, self._velocity, self.fps))
+            still = np.zeros_like(self._pose)
+            still[3] = 1.0  # no rotation
+            jump = self._jump_to(state, still)
         self.decision, self._frame, self._is_idle = None, frame, True
         self._root = np.zeros_like(self._root)
         standing = np.ones(self._contacts.shape[1], bool)
@@ -264,7 +256,7 @@ class MotionField:
         Return None if there is none, or if a joint would pop: the next tick tries anew.
         """
         entries = self._entries_by_gait[gait]
-        rewards = self._reward_states(wish, entries.states)
+        rewards = self._reward(wish, entries.states)
         here = self.metric.compute_features(self._pose[None], self._velocity[None])
         state = entries.find_best(rewards, here, least, reach)
         if state < 0:
@@ -288,6 +280,14 @@ class MotionField:
         hardest = measure([Seam(jump, np.stack(poses[1:]), roots)])
         frame = int(self.states.frames[state])
         return self._limits.measure_leaps(hardest, self._frame, [frame]).item()
+
+    def _jump_to(self, state: int, velocity: np.ndarray | None = None) -> Jump:
+        """Enter a state, with its own velocity (7, B) or another one; return the jump there."""
+        source = _to_jump_state(self._pose, self._momentum, self.fps)
+        self.enter(state)
+        if velocity is not None:
+            self._velocity = self._momentum = velocity
+        return Jump(*source, *_to_jump_state(self._pose, self._velocity, self.fps))
 
     def enter(self, state: int) -> None:
         """Continue from a state, and forget the motion played so far."""
@@ -333,7 +333,7 @@ class MotionField:
             pose, velocity = self._pose, self._velocity
         self._is_idle = False
         around, distances, actions = self._find_actions(field, pose, velocity, wish)
-        rewards = None if wish is None else self._reward_clips(wish, around, actions)
+        rewards = None if wish is None else self._reward(wish, around, actions)
         may_enter = task.speed > SLOW and not (jump or goal.fading or self._favour)
         if wish is not None and rewards is not None and may_enter:
             best, reach = float(rewards.max()), float(distances.max())
@@ -341,7 +341,7 @@ class MotionField:
             if jump is not None:
                 pose, velocity = self._pose, self._velocity
                 around, distances, actions = self._find_actions(field, pose, velocity, wish)
-                rewards = self._reward_clips(wish, around, actions)
+                rewards = self._reward(wish, around, actions)
         # the step of all actions; where clips give their rewards, only the chosen one is integrated
         step: Step | None = None
         if plans:
@@ -366,10 +366,9 @@ class MotionField:
             around = around.copy()
             around[most], step, self._current_neighbours = favoured, None, None
         if step is None:
-            step = integrate(self.states, pose, around, weights[None], self._drift)
-            step = Step(*(part[0] for part in step))
+            step = integrate(self.states, pose, around, weights[None], self._drift).select(0)
         else:
-            step = Step(*(part[chosen] for part in step))
+            step = step.select(chosen)
         self._inertia.advance(field)
         self._velocity, before = step.velocity, (pose, self._momentum)
         self._pose, self._momentum, root = keep_momentum(
@@ -422,10 +421,9 @@ class MotionField:
         tagged = np.flatnonzero(self.states.tag_masks[tag])
         if not len(tagged):
             return None
-        source = _to_jump_state(self._pose, self._momentum, self.fps)
         here = self.metric.compute_features(self._pose[None], self._velocity[None])
-        self.enter(int(tagged[measure_distances(self._features[tagged], here).argmin()]))
-        return Jump(*source, *_to_jump_state(self._pose, self._velocity, self.fps))
+        nearest = measure_distances(self._features[tagged], here).argmin()
+        return self._jump_to(int(tagged[nearest]))
 
     def _make_wish(self, goal: Goal, task: TaskGoal) -> Wish | None:
         """Return the wish of a tick; None if clips are not looked at."""
@@ -471,7 +469,7 @@ class MotionField:
         if near >= min(self._k, len(around)) or distances[0] > NUMBERS.on_field_share * reach:
             return around[: self._k], distances[: self._k]
         others = near + (distances[near:] <= NUMBERS.further_reach * reach).nonzero()[0]
-        rewards = self._reward_states(wish, around[others])
+        rewards = self._reward(wish, around[others])
         best = others[np.argsort(-rewards, kind="stable")]
         selected = np.concatenate([np.arange(near), np.sort(best[: self._k - near])])
         return around[selected], distances[selected]
@@ -481,18 +479,15 @@ class MotionField:
         speed = compute_pace(step.root, goal.course) * np.float32(self.fps)
         return self.tasks.compute_reward(goal, step.root[:, 2], speed, tagged)
 
-    def _reward_states(self, wish: Wish, states: np.ndarray) -> np.ndarray:
-        """Return the rewards (K,) for where the clips of states (K,) lead."""
+    def _reward(
+        self, wish: Wish, states: np.ndarray, actions: np.ndarray | None = None
+    ) -> np.ndarray:
+        """Return the rewards of states (k,), or actions (A, k), for where their clips lead."""
         assert self._paths is not None
         tagged = self._tagged.take(states, axis=0)
         places = self._paths.places.take(states, axis=0)
-        return rate(places, wish.path) + self.tasks.reward_tags(wish.task, tagged)
-
-    def _reward_clips(self, wish: Wish, around: np.ndarray, actions: np.ndarray) -> np.ndarray:
-        """Return the rewards of actions (A, k) for where the clips of states (k,) lead."""
-        assert self._paths is not None
-        tagged = actions @ self._tagged.take(around, axis=0)
-        places = _blend(actions, self._paths.places.take(around, axis=0))
+        if actions is not None:
+            tagged, places = actions @ tagged, _blend(actions, places)
         return rate(places, wish.path) + self.tasks.reward_tags(wish.task, tagged)
 
     def _score_actions(self, field: Neighbours, goal: TaskGoal, step: Step) -> np.ndarray:

@@ -54,11 +54,3 @@ class Momentum:
             return np.zeros(len(self._toes), bool)
         before, after = self._joints.compute_places(np.stack([pose, moved]))[:, self._toes]
         return np.linalg.norm(after - before, axis=-1) * self._fps > NUMBERS.moving_toe
-
-
-def place_root(pose: np.ndarray, root: np.ndarray) -> np.ndarray:
-    """Return a pose (7, B) with bone 0 where a step of the root (3,) leads."""
-    x, y, turn = root.tolist()
-    result = pose.copy()
-    result[:, 0] = x, y, 0.0, math.cos(0.5 * turn), 0.0, 0.0, math.sin(0.5 * turn)
-    return result

@@ -65,8 +65,7 @@ class OneField:
         step = integrate(self._states, pose, around, actions, drift)
         scores = self._score(goal, step, k)
         chosen = min(favour, len(scores)) - 1 if favour else int(scores.argmax())
-        result = Step(*(part[chosen] for part in step))
-        return FieldChoice(around, distances, actions[chosen], scores, chosen, result)
+        return FieldChoice(around, distances, actions[chosen], scores, chosen, step.select(chosen))
 
     def _score(self, goal: TaskGoal, step: Step, k: int) -> np.ndarray:
         """Return the scores (A,) of the results of actions."""

@@ -20,9 +20,7 @@ class FieldNumbers:
         0.6, "1", "of the neighbours' reach: if the nearest is farther, the pose is off the field"
     )
     clip_seconds: float = tune(0.3, "s", "that control by values looks along the clips: a step")
-    straight_angle: float = tune(
-        math.radians(35.0), "rad", "off straight ahead, where values apply: by eye"
-    )
+    straight_angle: float = tune(math.radians(35.0), "rad", "off ahead, where values apply: by eye")
     # a change of action
     action_halflife: float = tune(0.03, "s", "of a change of action; longer would delay answers")
     gait_halflife: float = tune(0.1, "s", "after a change of gait, as its steps differ more")
@@ -59,9 +57,7 @@ class FieldNumbers:
     shin_weight: float = tune(0.5, "1", "of a shin: notebook 003")
     foot_weight: float = tune(1.0, "1", "of feet and toes: notebook 003")
     arm_bones: int = tune(4, "1", "from the chest to a hand or past the head, without fingers")
-    root_velocity_weight: float = tune(
-        4.0, "1", "of the root's velocity among those of bones: by eye"
-    )
+    root_velocity_weight: float = tune(4.0, "1", "of the root's velocity among bones': by eye")
     turn_lever: float = tune(1.0, "m", "of the root's turn among those velocities: by eye")
     states_at_once: int = tune(2048, "1", "whose features are computed together, within the cache")
     measured_seconds: float = tune(0.1, "s", "of the root's velocity, to tell a field's data")

@@ -28,15 +28,9 @@ class InsightNumbers:
     acceleration_bins: tuple[float, float, float] = tune(
         (0.0, 24.1, 2.0), "m/s²", "of the histogram: a sprint's start is about 10"
     )
-    turn_bins: tuple[float, float, float] = tune(
-        (0.0, 361.0, 30.0), "°/s", "of the histogram: as the cells"
-    )
-    cell_frames: int = tune(
-        10, "1", "with fewer, a cell that the controller leads to is a hole; by eye"
-    )
-    least_demand: float = tune(
-        1e-3, "1", "of its time, from which the controller counts as leading to a cell"
-    )
+    turn_bins: tuple[float, float, float] = tune((0.0, 361.0, 30.0), "°/s", "as the cells")
+    cell_frames: int = tune(10, "1", "with fewer, a cell the controller leads to is a hole; by eye")
+    least_demand: float = tune(1e-3, "1", "of its time, from which the controller leads to a cell")
     standing_speed: float = tune(0.5, "m/s", "the slowest row of cells")
     holes_listed: int = tune(8, "1", "what is missing most: nobody captures more at once")
     slope_edges: tuple[float, float, float, float] = tune(
@@ -49,9 +43,7 @@ class InsightNumbers:
     slope_turn: float = tune(
         math.radians(15.0), "rad/s", "from which motion turns: where the map's middle column ends"
     )
-    strand_seconds: float = tune(
-        1.0, "s", "length of a strand: as in 'Code vs Data Driven Displacement'"
-    )
+    strand_seconds: float = tune(1.0, "s", "of a strand: as in 'Code vs Data Driven Displacement'")
     strand_speed: float = tune(5.0, "m/s", "the lightest colour: a run")
     strand_points: int = tune(11, "1", "of a strand: with ten pieces it is round")
     # frames
@@ -61,12 +53,8 @@ class InsightNumbers:
         "of frames nearer to each other, the cheapest is listed: the rest look alike",
     )
     # maps
-    landmarks: int = tune(
-        300, "1", "of landmark scaling (de Silva and Tenenbaum): more take longer; by eye"
-    )
-    distances_at_once: int = tune(
-        4096, "1", "frames whose distances are in memory together; changes no result"
-    )
+    landmarks: int = tune(300, "1", "of a scaling (de Silva, Tenenbaum): more are slow; by eye")
+    distances_at_once: int = tune(4096, "1", "frames measured together; changes no result")
     stress_frames: int = tune(1000, "1", "that stress is measured on: a few seconds' work; by eye")
     graph_states: int = tune(
         4000, "1", "in the graph, the rest are interpolated in their clip: more are slow; by eye"
@@ -83,15 +71,11 @@ class InsightNumbers:
     line_length: int = tune(80, "1", "characters of a line of what to capture next")
     # sheets of takes
     plan_width: float = tune(0.4, "1", "of the width, that the view from above has")
-    slim: float = tune(
-        0.5, "1", "width of a picture of a body for its height, at least: one that stands"
-    )
+    slim: float = tune(0.5, "1", "least width of a body's picture for its height: one that stands")
     broad: float = tune(2.0, "1", "the same at most: one that lies")
     sheet_margin: float = tune(0.04, "1", "of the sheet's height")
     near_grey: float = tune(30.0, "1", "of 255, of the body's nearest parts")
-    far_grey: float = tune(
-        170.0, "1", "of 255, of its farthest parts, which are still seen on white"
-    )
+    far_grey: float = tune(170.0, "1", "of 255, of its farthest parts, still seen on white")
     way_seen: tuple[float, float] = tune(
         (-0.5, 1.0), "s", "before and after, of the way that is drawn below a body"
     )

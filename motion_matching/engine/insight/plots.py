@@ -55,10 +55,6 @@ def save(
     write_pictures(pictures, path)
 
 
-def _format_colours(speeds: Array) -> list[str]:
-    return _format_rgb(strands.compute_colours(speeds))
-
-
 def _format_rgb(colours: Array) -> list[str]:
     rgb = (255.0 * colours).round().astype(int)
     return ["#{:02x}{:02x}{:02x}".format(*colour) for colour in rgb.tolist()]
@@ -82,7 +78,8 @@ def _draw_both_strands(database: Database, tracks: Sequence[Array]) -> tuple[str
 
 
 def _draw_strands(name: str, title: str, sample: strands.Strands, scale: float) -> str:
-    lines = _draw_paths(sample.paths, _format_colours(sample.speeds), scale)
+    colours = _format_rgb(strands.compute_colours(sample.speeds))
+    lines = _draw_paths(sample.paths, colours, scale)
     legend = f"1 m; dark: standing, light: {strands.MAX_SPEED:g} m/s"
     return make_picture(name, title, [*lines, *_draw_rule(scale, legend)])
 
@@ -187,13 +184,10 @@ def _draw_poses(database: Database, poses: PoseMap, name: str) -> str:
 def _draw_states(database: Database, states: FieldMap) -> Iterator[str]:
     """Draw a map of states from the front and from its side, by gait, and again by clip."""
     front, side = states.positions[:, :2], states.positions[:, 1:]
-    by_gait, by_clip = (
-        field_map.compute_gait_colours(database),
-        field_map.compute_clip_colours(database),
-    )
+    by_gait = field_map.compute_gait_colours(database)
+    by_clip = field_map.compute_clip_colours(database)
     title = f"By {states.method}: standing blue, walking green, running orange"
-    front_name = "states front", title
-    yield _draw_map(database, front, by_gait, front_name)
+    yield _draw_map(database, front, by_gait, ("states front", title))
     yield _draw_map(database, side, by_gait, ("states side", "The same from its left side"))
     yield _draw_map(database, side, by_clip, ("states clips", "The same, coloured by clip"))
 

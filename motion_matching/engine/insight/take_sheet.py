@@ -14,6 +14,7 @@ import numpy as np
 
 from ..control.rollout import Take
 from ..maths.rotations import quat
+from .coverage.strands import select_evenly
 from .numbers import NUMBERS
 from .raster import Colour, draw_line, make_paper, write_png
 
@@ -47,7 +48,7 @@ def draw_sheet(takes: Sequence[Take], size: tuple[int, int]) -> Array:
     edges = np.linspace(0, height, len(takes) * rows + 1).round().astype(int)
     columns = max(1, round((width - plan) / (_measure_shape(takes[0]) * edges[1])))
     sides = np.linspace(plan, width, columns + 1).round().astype(int)
-    frames = [_choose_frames(take, rows * columns) for take in takes]
+    frames = [select_evenly(take.frame_count, rows * columns) for take in takes]
     _draw_plan(picture[:, :plan], takes, frames)
     for number, (take, chosen) in enumerate(zip(takes, frames, strict=True)):
         cells = [
@@ -65,14 +66,9 @@ def compute_desired_path(take: Take) -> Array:
     return take.character[0, :2] + np.concatenate([np.zeros((1, 2)), np.cumsum(steps, axis=0)])
 
 
-def _choose_frames(take: Take, count: int) -> Array:
-    """Return at most `count` frames from the first to the last, evenly spread."""
-    return np.unique(np.linspace(0, take.frame_count - 1, count).round().astype(int))
-
-
 def _measure_shape(take: Take) -> float:
     """Return the width of a picture of the body relative to its height."""
-    lines = _find_lines(take, _choose_frames(take, NUMBERS.shape_frames))
+    lines = _find_lines(take, select_evenly(take.frame_count, NUMBERS.shape_frames))
     lines = lines - lines.mean(axis=(1, 2), keepdims=True)
     across, up = np.abs(lines @ _RIGHT).max(), np.abs(lines @ _UP).max()
     return float(np.clip(across / up, NUMBERS.slim, NUMBERS.broad))

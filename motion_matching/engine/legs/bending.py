@@ -13,8 +13,7 @@ from .two_bones import bend_to, pitch_to_height, turn_limbs
 def bend_leg(
     leg: LegGeometry,
     poses: np.ndarray,
-    rotations: np.ndarray,
-    positions: np.ndarray,
+    world: tuple[np.ndarray, np.ndarray],
     parents: np.ndarray,
     toes: np.ndarray,
     arms: np.ndarray,
@@ -22,18 +21,19 @@ def bend_leg(
 ) -> None:
     """Turn hip, knee, ankle and toe of `poses` (T, 7, B) in place, to reach `toes` (T, 3).
 
-    World rotations are (T, B, 4), positions (T, B, 3). `arms` (T, 3) lead from the toe to the
-    ankle. The toe keeps its attitude to the foot, but its tip stays above the `floor` (T,).
+    The `world` is their rotations (T, B, 4) and positions (T, B, 3). `arms` (T, 3) lead from the
+    toe to the ankle. The toe keeps its attitude to the foot, but its tip stays above the `floor`
+    (T,).
     """
+    rotations, positions = world
     thigh, shin, foot, toe = (leg.chain[i] for i in (leg.thigh, leg.shin, leg.foot, -1))
     hip, knee, ankle = positions[:, thigh], positions[:, shin], positions[:, foot]
     hinge = quat.mul_vec(rotations[:, shin], np.array(leg.hinge))
     whole, lower = bend_to(knee - hip, ankle - knee, toes + arms - hip, hinge)
     pitch = quat.between(ankle - positions[:, toe], arms)
     attitude = quat.mul(pitch, rotations[:, foot])
-    above_ankle = parents[foot]
-    world = [rotations[:, b] for b in (parents[thigh], thigh, parents[shin], shin, above_ankle)]
-    turned = turn_limbs(world, whole, lower, attitude)
+    bones = parents[thigh], thigh, parents[shin], shin, parents[foot]
+    turned = turn_limbs([rotations[:, bone] for bone in bones], whole, lower, attitude)
     for bone, local in zip((thigh, shin, foot), turned, strict=True):
         poses[:, 3:, bone] = local
     if toe != foot:

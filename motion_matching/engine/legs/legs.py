@@ -6,9 +6,9 @@ Plain floats in few, flat functions, because a leg is a handful of single vector
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,16 +21,8 @@ from .numbers import NUMBERS
 from .two_bones import find_axis, measure_hinge, open_joint
 
 Joint = tuple[Vector, Quaternion]  # place and rotation in the world
-
-
-class ReachLimit(Protocol):
-    """Changes how far from the hip an ankle gets."""
-
-    def limit_reach(
-        self, reach: float, squares: float, double: float, room: float, dt: float
-    ) -> float: ...
-
-
+# changes a reach, of bones with a sum of squares and a double product, with room, within seconds
+LimitReach = Callable[[float, float, float, float, float], float]
 CLOSE = NUMBERS.close
 FIRM = NUMBERS.firm_share
 _NO_LENGTH = 1e-12  # cubic metres: the product of the lengths of a leg and its bones
@@ -123,6 +115,10 @@ def _measure_leg(
     toe, foot, end = (
         float(np.percentile(p[:, 2], NUMBERS.standing_percentile)) for p in (toes, ankles, tips)
     )
+    # only steep shins decide where toes point: a kneeling body has its toes behind
+    hinges, arms = quat.mul_vec(rotations[:, leg.shin], hinge), ankles - toes
+    behind = hinges[:, 1] * arms[:, 0] - hinges[:, 0] * arms[:, 1]
+    steep = np.maximum(-lower[:, 2], 0.0)
     return LegGeometry(
         chain=tuple(chain),
         thigh=chain.index(leg.thigh),
@@ -134,19 +130,8 @@ def _measure_leg(
         toe_height=toe,
         foot_height=foot,
         tip_height=end,
-        toes_ahead=_has_toes_ahead(
-            quat.mul_vec(rotations[:, leg.shin], hinge), ankles - toes, -lower
-        ),
+        toes_ahead=bool(np.sum(steep * behind) >= 0.0),
     )
-
-
-def _has_toes_ahead(hinges: np.ndarray, arms: np.ndarray, shins: np.ndarray) -> bool:
-    """Return whether feet point as knees bend, by axes and ways up from toes and ankles (F, 3).
-
-    Only steep shins decide: a kneeling body has its toes behind.
-    """
-    behind = hinges[:, 1] * arms[:, 0] - hinges[:, 0] * arms[:, 1]
-    return bool(np.sum(np.maximum(shins[:, 2], 0.0) * behind) >= 0.0)
 
 
 def _measure_folded_length(leg: Leg, positions: np.ndarray, rises: np.ndarray) -> float:
@@ -206,7 +191,7 @@ def bend(
     goal: Vector,
     hinge: Vector,
     buffer: float,
-    limit: ReachLimit | None = None,
+    limit: LimitReach | None = None,
     room: float = math.inf,
     dt: float = 0.0,
     spare: float = 0.0,
@@ -240,7 +225,7 @@ def bend(
         reach = free + _soften(reach, whole, buffer) - _soften(free, whole, buffer)
         reach = min(reach, max(whole - buffer, free))
     if limit is not None:
-        reach = limit.limit_reach(reach, aa + bb, 2.0 * a * b, room, dt)
+        reach = limit(reach, aa + bb, 2.0 * a * b, room, dt)
     reach = max(reach, abs(a - b) + NUMBERS.folded)
     at_knee = open_joint(upper, lower, axis, reach, FLOATS)
     lx, ly, lz = mul_vec(at_knee, lower)

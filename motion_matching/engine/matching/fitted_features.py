@@ -52,13 +52,11 @@ class FittedFeatures:
         used = self._database.playable
         values = self.values[rows][:, used] if used.any() else self.values[rows]
         alone = replace(self._database.schema, features=(feature,))
-        found, whole = compute_normalization(alone, values), self.normalization
-        parts = [part.copy() for part in (whole.mean, whole.deviation, whole.varies)]
-        for part, own in zip(parts, (found.mean, found.deviation, found.varies), strict=True):
-            part[rows] = own
-        self.normalization = replace(
-            whole, **dict(zip(("mean", "deviation", "varies"), parts, strict=True))
-        )
+        found = vars(compute_normalization(alone, values))
+        parts = {name: part.copy() for name, part in vars(self.normalization).items()}
+        for name, part in parts.items():
+            part[rows] = found[name]
+        self.normalization = replace(self.normalization, **parts)
 
     def _get_motion(self) -> list[np.ndarray]:
         """Return position and velocity (2, axes, N) of each feature's bone."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -131,18 +130,14 @@ def find_flips(take: Take, database: Database) -> list[Flip | None]:
     weights = get_weights(settings.search, database)
     result = []
     for _, search in take.decisions:
-        frames = np.array([each.frame for each in search.candidates], int)
-        apart = list_apart(frames, search.candidates[0].frame, database)
-        own, rivals = (
-            [each for each, other in zip(search.candidates, apart, strict=True) if other == wanted]
-            for wanted in (False, True)
-        )
-        playing_on = []
+        listed = _collect(search.candidates, len(weights))
+        apart = list_apart(listed.frames, search.candidates[0].frame, database)
+        rivals = listed.take(apart)
         if database.successors[search.continuing.frame] >= 0:
-            cost = search.continuing.cost - settings.search.continuing_bias
-            playing_on = [replace(search.continuing, cost=cost)]
-        moment, others = (_collect(each, len(weights)) for each in (own, [*rivals, *playing_on]))
-        result.append(find_flip(moment, others, weights, database.schema.power))
+            here = _collect([search.continuing], len(weights))
+            totals = here.totals - settings.search.continuing_bias
+            rivals = rivals.join(here._replace(totals=totals))
+        result.append(find_flip(listed.take(~apart), rivals, weights, database.schema.power))
     return result
 
 

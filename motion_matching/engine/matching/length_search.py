@@ -7,6 +7,8 @@ own, because a turn that mixes vectors does not preserve their lengths.
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 
 from .search import BLOCK, FrameIndex, Space, take_axes
@@ -36,11 +38,11 @@ class LengthIndex(FrameIndex):
 
     def reweight(self, features: Array, vectors: Array | None = None) -> LengthIndex:
         """Return an index of the same frames; give the `vectors` (D,) if they are others."""
-        index = self._copy_empty()
-        index._set_vectors(self._vectors if vectors is None else vectors)
-        index._count = self._count
-        index._arrange(*index._project_quickly(features, self._order), self._order, self._bias)
-        return index
+        other = copy(self)
+        if vectors is not None:
+            other._set_vectors(vectors)
+        other._arrange(*other._project_quickly(features, self._order), self._order, self._bias)
+        return other
 
     def _set_vectors(self, vectors: Array) -> None:
         self._vectors = vectors
@@ -55,17 +57,10 @@ class LengthIndex(FrameIndex):
         self._plane_sizes = np.bincount(component).tolist()
         self._top_axes = len(vectors)
 
-    def _copy_empty(self) -> LengthIndex:
-        other = LengthIndex.__new__(LengthIndex)
-        other._offset = self._offset
-        other._set_vectors(self._vectors)
-        return other
-
     def _project(self, features: Array, frames: Array) -> tuple[Space, Array]:
         return take_axes(features, frames, self._plane_order)
 
-    def _project_quickly(self, features: Array, frames: Array) -> tuple[Space, Array]:
-        return take_axes(features, frames, self._plane_order)
+    _project_quickly = _project
 
     def _arrange(self, space: Space, points: Array, order: Array, bias: Array) -> None:
         super()._arrange(space, points, order, bias)

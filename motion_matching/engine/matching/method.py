@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -38,7 +39,7 @@ from ..performance.start_state import MovingPose
 from ..skeleton.skeleton import Skeleton
 from . import price_choice, similar_frames
 from .cost_terms import CostTerm, TermContext, check_terms, measure_terms
-from .differences import make_differences
+from .differences import Differences
 from .fitted_features import FittedFeatures
 from .moments import Moment, Moments
 from .numbers import NUMBERS
@@ -73,7 +74,8 @@ class MotionMatching:
         self.trajectory_times = schema.trajectory_times
         self._contacts = np.asarray(database.contacts)
         self._moments, self._tempo = Moments(database), LiveTempo(database)
-        gone = self._measure_gone(database)
+        loops = np.array([each.loop for each in database.ranges])
+        gone = measure_gone(database.track, self._contacts, database.starts, loops)
         self._support = SupportPrice(database.derive(find_played_toes), gone)
         self._footing = _measure_footing(database)
         self.climbs = database.derive(measure_climb_speeds)
@@ -103,10 +105,6 @@ class MotionMatching:
         self._idling = Idling(self._idles, parents, database.fps, database.make_tag_mask)
         self.apply(settings)
         self.reset()
-
-    def _measure_gone(self, database: Database) -> np.ndarray:
-        loops = np.array([each.loop for each in database.ranges])
-        return measure_gone(database.track, self._contacts, database.starts, loops)
 
     def apply(self, settings: PerformerSettings) -> None:
         """Take new settings; the next search uses new weights."""
@@ -167,7 +165,7 @@ class MotionMatching:
         goal_dims = self._goal_dims[moving]
         self._goal_pick, self._goal_columns = self._goal_values[moving], columns[goal_dims]
         self._goal_mean, self._goal_scale = normalization.mean[goal_dims], scale[goal_dims]
-        self._differences = make_differences(schema, dims)
+        self._differences = Differences(schema, dims)
         features = fitted.values[dims]
         features -= normalization.mean[dims, None]
         features *= scale[dims, None]
@@ -232,12 +230,8 @@ class MotionMatching:
             self.database, state, np.arange(self.database.frame_count)
         )
         costs = self._compare_bodies(state, frames)
-        result: list[tuple[int, float]] = []
-        for k in np.argsort(costs, kind="stable").tolist():
-            frame = int(frames[k])
-            if all(abs(frame - other) >= apart for other, _ in result):
-                result.append((frame, float(costs[k])))
-        return result[:count]
+        order = np.argsort(costs, kind="stable")
+        return list(islice(_list_apart(frames[order], costs[order], apart), count))
 
     def _compare_bodies(self, state: MovingPose, frames: np.ndarray) -> np.ndarray:
         """Return how far all joints of frames (K,) are from those of a state, now and soon."""
@@ -366,7 +360,8 @@ class MotionMatching:
             best, cost = (int(borne[0]), float(costs[0])) if costs[0] < bound else (-1, bound)
         if goal.feet is not None:
             if best >= 0:
-                best, cost = self._choose_by_support(goal.feet, nearest, bound, (best, cost))
+                price = partial(self.price_support, feet=goal.feet)
+                best, cost = price_choice.choose(nearest, price, bound, (best, cost))
             nearest = partial(self._find_supported, nearest, goal.feet)
         if best >= 0 and self._settings.search.price_weight > 0.0 and goal.measure_prices:
             measure = goal.measure_prices
@@ -442,12 +437,6 @@ class MotionMatching:
             return False
         vx, vy = goal.trajectory[-1][3:5] if goal.trajectory else (0.0, 0.0)
         return self._at_rest < vx * vx + vy * vy < self.database.walk_to_run**2
-
-    def _choose_by_support(
-        self, feet: np.ndarray, find: NearestSearch, bound: float, first: tuple[int, float]
-    ) -> tuple[int, float]:
-        """Return the frame of least cost including its feet's, below a bound, or -1."""
-        return price_choice.choose(find, partial(self.price_support, feet=feet), bound, first)
 
     def _find_supported(
         self, nearest: NearestSearch, feet: np.ndarray, count: int, *, bound: float = math.inf
@@ -543,7 +532,8 @@ class MotionMatching:
         Only frames with `costs` (K,) below a bound count. Without any it is the `best`.
         """
         least = math.inf
-        apart = [each for each in _list_apart(frames, costs) if each[1] < bound]
+        others = _list_apart(frames, costs, NUMBERS.frames_apart + 1)
+        apart = [each for each in others if each[1] < bound]
         for start in range(0, len(apart), NUMBERS.looked_at_once):
             some = apart[start : start + NUMBERS.looked_at_once]
             leaps = self._measure_leaps(measure, [frame for frame, _ in some])
@@ -666,11 +656,11 @@ class MotionMatching:
         return Candidate(frame, total, tuple(by_feature.tolist()), support, tuple(terms))
 
 
-def _list_apart(frames: np.ndarray, costs: np.ndarray) -> Iterator[tuple[int, float]]:
-    """Yield frames (K,) with their costs, except near a better one."""
+def _list_apart(frames: np.ndarray, costs: np.ndarray, apart: int) -> Iterator[tuple[int, float]]:
+    """Yield frames (K,) with their costs, except those less than `apart` from a better one."""
     seen: list[int] = []
     for frame, cost in zip(frames.tolist(), costs.tolist(), strict=True):
-        if all(abs(frame - other) > NUMBERS.frames_apart for other in seen):
+        if all(abs(frame - other) >= apart for other in seen):
             seen.append(frame)
             yield frame, cost
 

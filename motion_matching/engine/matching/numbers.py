@@ -28,9 +28,7 @@ class MatchingNumbers:
     support_reaches: float = tune(
         3.0, "m/s", "that a swing makes up before it lands; 1 to 6 on eight sets slide alike"
     )
-    support_gone: float = tune(
-        0.1, "m", "stances of one gait differ by as much of what a body goes over a foot"
-    )
+    support_gone: float = tune(0.1, "m", "by which a body's ways over a foot differ in one gait")
     # live tempo
     tempo_step: float = tune(0.5, "s", "of people: a body is faster and slower again in each step")
     tempo_change: float = tune(0.5, "1/s", "of the rate: what the director's eases change at most")
@@ -49,9 +47,7 @@ class MatchingNumbers:
     flip_ratios: int = tune(65, "1", "tried, twice: to a thousandth of a weight")
     flips_looked_at: int = tune(64, "1", "frames of each look: by eye")
     # prices
-    price_counts: tuple[int, ...] = tune(
-        (16, 64, 256), "1", "looked at in turn until enough: by eye"
-    )
+    price_counts: tuple[int, ...] = tune((16, 64, 256), "1", "looked at until enough: by eye")
     price_growth: int = tune(4, "1", "times as many each time: few looks")
     # a frame like a pose
     similar_candidates: int = tune(64, "1", "whose whole bodies are compared with a pose: by eye")

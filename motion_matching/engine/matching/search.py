@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from copy import copy
 from typing import NamedTuple
 
 import numpy as np
@@ -76,15 +77,13 @@ class FrameIndex:
         Masks prepared for this index fit both. Boxes lie along the axes of `features` (D, N):
         searching is as exact as on a new index, but slower.
         """
-        other = self._copy_empty()
-        other._count = self._count
-        space, points = self._project_quickly(features, self._order)
-        other._arrange(space, points, self._order, self._bias)
+        other = copy(self)
+        other._arrange(*self._project_quickly(features, self._order), self._order, self._bias)
         return other
 
     def restrict(self, mask: Array) -> FrameIndex:
         """Return an index of the frames where `mask` (N,) is True, faster than the mask itself."""
-        other = self._copy_empty()
+        other = copy(self)
         selected = np.flatnonzero(mask[self._order])
         frames, first = np.unique(self._order[selected], return_index=True)
         selected = selected[first]
@@ -171,8 +170,15 @@ class FrameIndex:
         return space, space.project_frames(features, frames)
 
     def _project_quickly(self, features: Array, frames: Array) -> tuple[Space, Array]:
-        """Return the same in less time, for an index that may be slower."""
-        return _project_along_features(features, frames)
+        """Return the features' own axes, the widest spread first, and coordinates likewise.
+
+        This takes less time, and the index may be slower.
+        """
+        widest_first = np.arange(len(features))
+        if len(frames):
+            spread = _take_sample(features, frames).var(axis=1, dtype=np.float64)
+            widest_first = spread.argsort(kind="stable")[::-1]
+        return take_axes(features, frames, widest_first)
 
     def _measure_rows(self, differences: Array) -> Array:
         """Return the cost (n,) of differences in rows of 16, which may be overwritten."""
@@ -187,12 +193,6 @@ class FrameIndex:
     def _get_points(self) -> Array:
         """Return the coordinates (M, D) of all points in kd order."""
         return self._points.reshape(len(self._order), len(self._space.mean))
-
-    def _copy_empty(self) -> FrameIndex:
-        """Return an index with the same distance, without frames."""
-        other = type(self).__new__(type(self))
-        other._offset = self._offset
-        return other
 
     # -- layout
 
@@ -400,15 +400,6 @@ def _compute_principal_space(features: Array, frames: Array) -> Space:
     centred = sample - mean[:, None]
     _, axes = np.linalg.eigh(centred @ centred.T)
     return Space(mean, np.ascontiguousarray(axes[:, ::-1]))
-
-
-def _project_along_features(features: Array, frames: Array) -> tuple[Space, Array]:
-    """Return the features' own axes, the widest spread first, and coordinates (n, D) of frames."""
-    widest_first = np.arange(len(features))
-    if len(frames):
-        spread = _take_sample(features, frames).var(axis=1, dtype=np.float64)
-        widest_first = spread.argsort(kind="stable")[::-1]
-    return take_axes(features, frames, widest_first)
 
 
 def take_axes(features: Array, frames: Array, order: Array) -> tuple[Space, Array]:

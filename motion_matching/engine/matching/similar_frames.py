@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import attrgetter
 
 import numpy as np
 
@@ -33,13 +34,10 @@ def find_like(database: Database, state: MovingPose, allowed: np.ndarray) -> np.
     body = db.skeleton, db.roles, db.fps
     table = MotionTable(*body, local[..., :3], local[..., 3:], track, *ends, unknown)
     values = compute_features(db.schema, table)[:, 2]
-    counted = [
-        kind.is_of_moving_pose if is_known else kind.is_of_pose
-        for kind in (feature.definition for feature in db.schema.features)
-    ]
+    counts = attrgetter("is_of_moving_pose" if is_known else "is_of_pose")
     known = [
-        np.full(feature.size, counts and time == 0.0)
-        for feature, counts in zip(db.schema.features, counted, strict=True)
+        np.full(feature.size, time == 0.0 and counts(feature.definition))
+        for feature in db.schema.features
         for time in feature.times or (0.0,)
     ]
     dims = np.flatnonzero(np.concatenate(known) & db.normalization.varies)

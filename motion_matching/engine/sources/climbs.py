@@ -235,7 +235,7 @@ def lower_feet(clip: Clip, roles: Roles, footing: np.ndarray, tilts: np.ndarray)
         goal = toe - fall[:, None] * [0.0, 0.0, 1.0]
         deep = np.full(len(goal), -np.inf)
         arm = _pitch(ankle - toe, tilt)
-        bend_leg(leg, poses, rotations, positions, parents, goal, arm, deep)
+        bend_leg(leg, poses, (rotations, positions), parents, goal, arm, deep)
     result = clip.rotations.copy()
     result[climbs] = poses[:, 3:].transpose(0, 2, 1)
     return replace(clip, rotations=quat.unroll(result))

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from ..body.rig import Roles
+from ..legs.joints import compute_accelerations
 from ..motion.clip import Clip
 from ..motion.simulation_bone import GroundTrack, SimulationBoneSettings, find_track
 from ..retargeting.loose_hips import stiffen_hips
@@ -67,8 +68,7 @@ class BodyMotion:
     @cached_property
     def bone_accelerations(self) -> np.ndarray:
         """Acceleration (F, B) of every bone in m/s², by second differences; 0 at both ends."""
-        second = (self.positions[2:] - 2 * self.positions[1:-1] + self.positions[:-2]) * self.fps**2
-        return np.pad(np.linalg.norm(second, axis=-1), ((1, 1), (0, 0)))
+        return compute_accelerations(self.positions, self.fps)
 
     @cached_property
     def acceleration(self) -> np.ndarray:

@@ -41,9 +41,5 @@ def write_table(names: Sequence[str], takes: Sequence[dict[str, Any]]) -> str:
     rows += [[each.label, *map(each.format_in, takes)] for each in MEASURES]
     rows = [row for row in rows if any(row[1:])]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(
-            [row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])],
-        ).rstrip()
-        for row in rows
-    )
+    padded = ([row[0].ljust(widths[0]), *map(str.rjust, row[1:], widths[1:])] for row in rows)
+    return "\n".join("  ".join(row).rstrip() for row in padded)

@@ -35,12 +35,6 @@ def measure_toe_floors(bodies: Sequence[BodyMotion]) -> np.ndarray:
     return np.percentile(heights, LEG_NUMBERS.standing_percentile, axis=0)
 
 
-def measure_ankle_floors(bodies: Sequence[BodyMotion]) -> np.ndarray:
-    """Return the height (L,) of each standing ankle: the 2nd percentile of its heights in clips."""
-    heights = np.concatenate([body.legs[:, :, 2, 2] for body in bodies])
-    return np.percentile(heights, LEG_NUMBERS.standing_percentile, axis=0)
-
-
 def measure_mann_foot_slide(frames: Frames) -> float:
     """Return MANN's foot slide in m/s: the mean of v (2 - 2^(h/H)) at heights h below H, 2.5 cm."""
     weights = 2 - 2 ** (frames.toe_heights / MANN_HEIGHT)
@@ -121,31 +115,6 @@ def measure_pops(accelerations: np.ndarray, most: float, fps: float) -> dict[str
     """
     starts = find_runs(accelerations > MARGINS.pop * max(most, MARGINS.fall))[:, 0]
     return {"pops": len(starts), "pop_seconds": [round(tick / fps, 3) for tick in starts.tolist()]}
-
-
-def measure_standing(bodies: Sequence[BodyMotion], ankle_floors: np.ndarray) -> dict[str, float]:
-    """Measure how bodies stand: half a second or more slower than 0.1 m/s.
-
-    - `standing_seconds`: in all; the others are 0 if nobody stands
-    - `standing_feet_apart` in metres: how far the first two ankles are apart, 95 % of the time
-    - `standing_heel_up`: the share with an ankle 5 cm above `ankle_floors` (L,)
-    """
-    seconds, apart, up = 0.0, [np.zeros(0)], [np.zeros(0, bool)]
-    for body in bodies:
-        runs = find_runs(np.linalg.norm(body.velocity, axis=-1) < AT_REST.speed)
-        stands = np.zeros(len(body.legs), bool)
-        for start, stop in runs[np.diff(runs, axis=1)[:, 0] >= NUMBERS.standing_seconds * body.fps]:
-            stands[start:stop] = True
-        ankles = body.legs[stands, :, 2]
-        seconds += len(ankles) / body.fps
-        apart.append(np.linalg.norm(np.ptp(ankles[:, :2, :2], axis=1), axis=-1))
-        up.append(np.any(ankles[..., 2] > ankle_floors + AT_REST.heel, axis=1))
-    distances = np.concatenate(apart)
-    return {
-        "standing_seconds": seconds,
-        "standing_feet_apart": float(np.percentile(distances, 95)) if len(distances) else 0.0,
-        "standing_heel_up": float(np.concatenate(up).mean()) if len(distances) else 0.0,
-    }
 
 
 def measure_foot_lock(take: Take, corrections: np.ndarray) -> dict[str, float]:
@@ -244,7 +213,6 @@ def measure_take(
     corrections: np.ndarray,
     in_data: np.ndarray,
     reachable: np.ndarray,
-    database_frames: int,
 ) -> dict[str, Any]:
     """Measure a take as a clip, and how it follows its goals.
 
@@ -293,7 +261,6 @@ def measure_take(
         "response_times": [round(t, 3) if np.isfinite(t) else None for t in answers],
         "response_time_median": median if np.isfinite(median) else None,
         "freezes": count_freezes(body.velocity, unhindered, take.fps),
-        "database_share_used": len(np.unique(take.frames)) / database_frames,
     }
 
 

@@ -33,7 +33,6 @@ class TakeNumbers:
     crossed: float = tune(0.05, "m", "of an ankle past the other: feet may touch")
     freeze_seconds: float = tune(0.5, "s", "of standing while it is to go: shorter are starts")
     freeze_speed: float = tune(0.5, "m/s", "from which it is to go: slower, it shifts weight")
-    standing_seconds: float = tune(0.5, "s", "of a stance whose width counts: the shortest idle")
     covered_near: float = tune(0.1, "1", "of a way, within which data covers its end")
     covered_least: float = tune(0.1, "m", "within which it covers it however short the way is")
     covered_turn: float = tune(0.3, "rad", "by which its heading may differ: 17 degrees (by eye)")

@@ -173,14 +173,13 @@ def report_clip(
     played = measure_played(take, database)
     most = played["acceleration_max"]
     before = {} if live is None else {"live": baking.measure_live(live, database, floors, most)}
-    measures = metrics.measure_take(
-        body, take, floors, hardest, corrections, in_data, reachable, database.frame_count
-    )
+    measures = metrics.measure_take(body, take, floors, hardest, corrections, in_data, reachable)
     return {
         "name": take.name,
         "fps": take.fps,
         "take": {
             **measures,
+            "database_share_used": len(np.unique(take.frames)) / database.frame_count,
             **metrics.measure_pops(body.acceleration, most, take.fps),
             **recovery.summarize_recoveries(recovery.measure_recoveries(take)),
         },

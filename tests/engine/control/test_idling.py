@@ -8,6 +8,7 @@ import math
 import numpy as np
 import pytest
 
+from building.studies import standing
 from motion_matching.engine.building.build import BuildSettings, build
 from motion_matching.engine.control.life.idling import Idles, Idling
 from motion_matching.engine.control.method import Goal
@@ -74,7 +75,7 @@ def measure_stance(take, database, ticks):
     body = baking.make_body(take.poses, take.character, database)
     sources, _ = takes.make_source_bodies(database)
     ankles = body.legs[ticks, :, 2]
-    up = ankles[..., 2] > metrics.measure_ankle_floors(sources) + 0.05
+    up = ankles[..., 2] > standing.measure_ankle_floors(sources) + 0.05
     apart = np.linalg.norm(np.ptp(ankles[:, :2, :2], axis=1), axis=-1)
     return apart, up.any(axis=1)
 
@@ -91,7 +92,7 @@ def find_idles_played(take, database, start):
 @pytest.mark.slow
 def test_a_character_that_stops_settles_with_its_feet_as_in_the_data(stops, demo_database, name):
     sources, _ = takes.make_source_bodies(demo_database)
-    usual = metrics.measure_standing(sources, metrics.measure_ankle_floors(sources))
+    usual = standing.measure_standing(sources, standing.measure_ankle_floors(sources))
     take = stops[name]
     for settled in (take, baking.bake_feet(take, demo_database)):
         apart, up = measure_stance(settled, demo_database, find_settled(take))

@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from motion_matching.engine.building import retagging
 from motion_matching.engine.building.build import BuildSettings, build
-from motion_matching.engine.building.retagging import change_tags
 from motion_matching.engine.facts.bearing import WalkBearing
 from motion_matching.engine.facts.idles import find_idle_runs, find_idles
 from motion_matching.engine.facts.stances import StanceScore, compute_joints
@@ -164,11 +164,10 @@ def test_a_t_pose_in_which_all_rests_is_not_played_as_an_idle(standing):
 
 def exclude(database, *spans):
     """Return a database of the same motion of which spans of frames are tagged 'no_use'."""
-    names = (*database.tag_names, "no_use")
-    bits = database.tags.copy()
+    frames = np.zeros(database.frame_count, bool)
     for span in spans:
-        bits[span] |= np.uint32(1 << len(database.tag_names))
-    return change_tags(database, bits, names, database.bias, database.limits, database.settings)
+        frames[span] = True
+    return retagging.exclude(database, frames)
 
 
 @pytest.fixture

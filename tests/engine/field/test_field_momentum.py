@@ -7,8 +7,9 @@ import pytest
 
 from motion_matching.engine.building.build import BuildSettings, build
 from motion_matching.engine.control.performer import Performer
+from motion_matching.engine.field.integration import place_root
 from motion_matching.engine.field.method import MotionField
-from motion_matching.engine.field.momentum import Momentum, place_root
+from motion_matching.engine.field.momentum import Momentum
 from motion_matching.engine.field.states.neighbours import Metric, Neighbours
 from motion_matching.engine.field.states.states import MotionStates
 from motion_matching.engine.performance.intent import Intent

@@ -9,7 +9,7 @@ import pytest
 
 from motion_matching.engine.control.performer import Performer
 from motion_matching.engine.field.method import MotionField
-from motion_matching.engine.field.states.entries import Entries
+from motion_matching.engine.field.states.gaits import Entries
 from motion_matching.engine.field.states.neighbours import measure_distances
 from motion_matching.engine.performance.intent import Intent
 from motion_matching.engine.takes import takes

@@ -9,7 +9,12 @@ from scipy.sparse import csgraph
 
 from motion_matching.engine.field.states.neighbours import Metric
 from motion_matching.engine.insight.maps import field_map
-from motion_matching.engine.insight.maps.field_map import FieldSample, build_field_map, embed_states
+from motion_matching.engine.insight.maps.field_map import (
+    build_field_map,
+    build_graph,
+    embed_graph,
+    place_all,
+)
 
 
 def make_ring(count: int, center: float = 0.0, seed: int = 0) -> np.ndarray:
@@ -24,7 +29,7 @@ def make_ring(count: int, center: float = 0.0, seed: int = 0) -> np.ndarray:
 @pytest.mark.parametrize("scale", [0.01, 1.0, 100.0], ids=["mouse", "human", "giant"])
 def test_a_ring_of_states_is_a_ring(scale):
     """It is round, its states are in order, and its size in metres does not matter."""
-    positions, eigenvalues = embed_states(scale * make_ring(200))
+    positions, eigenvalues = embed_graph(build_graph(scale * make_ring(200)))
     radii = np.linalg.norm(positions[:, :2], axis=1)
     assert np.ptp(radii) < 0.05 * radii.mean()
     turned = np.unwrap(np.arctan2(positions[:, 1], positions[:, 0]))
@@ -38,7 +43,7 @@ def test_a_ring_of_states_is_a_ring(scale):
 def test_two_clips_apart_are_two_clusters():
     """Though no neighbour leads from one to the other."""
     features = np.concatenate([make_ring(150), make_ring(150, center=50.0, seed=1)])
-    positions, eigenvalues = embed_states(features)
+    positions, eigenvalues = embed_graph(build_graph(features))
     one, other = positions[:150, 0], positions[150:, 0]
     apart = abs(one.mean() - other.mean())
     assert max(np.ptp(one), np.ptp(other)) < 0.2 * apart
@@ -47,7 +52,7 @@ def test_two_clips_apart_are_two_clusters():
 
 def test_the_graph_is_symmetric_and_in_one_piece():
     parts = [make_ring(40, center=20.0 * n, seed=n) for n in range(4)]
-    graph = field_map.build_graph(np.concatenate(parts))
+    graph = build_graph(np.concatenate(parts))
     assert abs(graph - graph.T).max() == 0
     assert graph.diagonal().max() == 0
     assert graph.data.min() > 0
@@ -57,13 +62,13 @@ def test_the_graph_is_symmetric_and_in_one_piece():
 
 def test_equal_states_lie_at_one_point():
     features = np.repeat(make_ring(60), 20, axis=0)
-    positions, _ = embed_states(features)
+    positions, _ = embed_graph(build_graph(features))
     assert np.isfinite(positions).all()
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 5])
 def test_a_few_states_are_mapped_too(count):
-    positions, eigenvalues = embed_states(make_ring(count))
+    positions, eigenvalues = embed_graph(build_graph(make_ring(count)))
     assert positions.shape == (count, 3)
     assert eigenvalues.shape == (3,)
     assert np.isfinite(positions).all()
@@ -71,8 +76,8 @@ def test_a_few_states_are_mapped_too(count):
 
 def test_the_embedding_solves_the_eigenproblem_of_the_laplacian():
     """Positions f fulfil L f = λ D f with the unnormalized Laplacian L, as in Belkin and Niyogi."""
-    graph = field_map.build_graph(make_ring(80))
-    positions, eigenvalues = field_map.embed_graph(graph, 3)
+    graph = build_graph(make_ring(80))
+    positions, eigenvalues = embed_graph(graph)
     degrees = sparse.diags(np.asarray(graph.sum(axis=1)).ravel())
     left, right = (degrees - graph) @ positions, degrees @ positions * eigenvalues
     np.testing.assert_allclose(left, right, atol=1e-7)
@@ -82,8 +87,8 @@ def test_frames_between_sampled_states_lie_between_them(demo_database):
     """Within a clip; a frame before the first of its clip is where that is."""
     start, stop = demo_database.starts[1], demo_database.stops[1]
     frames = np.array([start - 3, start + 2, start + 12])
-    sampled = FieldSample(np.zeros((3, 3)), frames, np.array([0, 1, 1]))
-    placed = sampled.place_all(np.array([[0.0], [10.0], [20.0]]), demo_database)[:, 0]
+    positions, chains = np.array([[0.0], [10.0], [20.0]]), np.array([0, 1, 1])
+    placed = place_all(frames, chains, positions, demo_database)[:, 0]
     assert placed[start - 3] == placed[start - 1] == 0.0
     assert placed[start] == placed[start + 2] == 10.0
     assert placed[start + 7] == pytest.approx(15.0)

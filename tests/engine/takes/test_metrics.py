@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from building.studies import standing
 from motion_matching.engine.control.trajectory import compute_desired_velocity
 from motion_matching.engine.maths import planar
 from motion_matching.engine.motion.simulation_bone import GroundTrack
@@ -118,14 +119,14 @@ def test_standing_is_measured_where_a_body_rests_for_half_a_second():
     track[:180, 0] = np.linspace(-3.0, 0.0, 180)
     track[60:80] = track[60]  # too short to be standing
     body = make_legged_body(legs, track)
-    floors = metrics.measure_ankle_floors([body])
+    floors = standing.measure_ankle_floors([body])
     np.testing.assert_allclose(floors, 0.1)
-    measured = metrics.measure_standing([body, body], floors)
+    measured = standing.measure_standing([body, body], floors)
     assert measured["standing_seconds"] == pytest.approx(6.0, abs=0.1)
     assert measured["standing_feet_apart"] == pytest.approx(0.5)
     assert measured["standing_heel_up"] == pytest.approx(1 / 3, abs=0.01)
     walking = make_legged_body(legs[:60], track[:60])
-    assert set(metrics.measure_standing([walking], floors).values()) == {0.0}
+    assert set(standing.measure_standing([walking], floors).values()) == {0.0}
 
 
 def test_moving_and_turning_a_body_changes_no_measure():

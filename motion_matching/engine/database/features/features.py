@@ -254,48 +254,33 @@ def _feature_from_dict(entry: Any, where: str) -> Feature:
         )
     definition = find_kind(entry.get("kind"), where)
     kind = definition.name
-    axes = entry.get("axes", definition.axes[0])
-    if axes not in definition.axes:
-        raise SettingsError(
-            f"{where} has a {kind} with axes {reprlib.repr(axes)}; use one of "
-            f"{', '.join(definition.axes)}."
-        )
-    weight = entry.get("weight", 1.0)
-    if not is_number(weight) or not 0 <= weight <= LARGEST:
-        raise SettingsError(
-            f"{where} has a {kind} with weight {reprlib.repr(weight)}; a weight is a number from 0 "
-            f"to {LARGEST:g}."
-        )
     bone, times = entry.get("bone", ""), entry.get("times", ())
-    is_path = definition.is_path
-    if not is_path and (not bone or not isinstance(bone, str)):
-        raise SettingsError(
-            f"{where} has a {kind} that needs a bone; name one, or a role such as 'left_foot'."
-        )
-    if not definition.has_times and times:
-        raise SettingsError(
-            f"{where} has a {kind} with times; leave them out: it is of a jump now."
-        )
-    listed = isinstance(times, (list, tuple))
-    near = listed and all(is_number(time) and abs(time) <= _FARTHEST_TIME for time in times)
-    if not is_path and not near:
-        raise SettingsError(
-            f"{where} has a {kind} with times {reprlib.repr(times)}; list seconds, up to "
-            f"{_FARTHEST_TIME:g}, such as [-0.2, 0.0], or none for the present."
-        )
-    near = near and bool(times)
-    if is_path and (bone or not near):
-        raise SettingsError(
-            f"{where} has a {kind} that needs times and no bone; list seconds, up to "
-            f"{_FARTHEST_TIME:g}, such as [0.33, 0.67, 1.0]."
-        )
+    axes, weight = entry.get("axes", definition.axes[0]), entry.get("weight", 1.0)
     time, longest = entry.get("time", 0.0), definition.longest_fade
-    if not is_number(time) or not 0 <= time <= longest:
-        those = " or ".join(each.name for each in KINDS if each.longest_fade)
-        raise SettingsError(
-            f"{where} has a {kind} with time {reprlib.repr(time)}; give seconds from 0 to "
-            f"{fades.LONGEST_FADE:g}, and only to {those}."
-        )
+    is_path, listed = definition.is_path, isinstance(times, (list, tuple))
+    near = listed and all(is_number(each) and abs(each) <= _FARTHEST_TIME for each in times)
+    fading = " or ".join(each.name for each in KINDS if each.longest_fade)
+    faults = {
+        f"with axes {reprlib.repr(axes)}; use one of {', '.join(definition.axes)}.": (
+            axes not in definition.axes
+        ),
+        f"with weight {reprlib.repr(weight)}; a weight is a number from 0 to {LARGEST:g}.": (
+            not is_number(weight) or not 0 <= weight <= LARGEST
+        ),
+        "that needs a bone; name one, or a role such as 'left_foot'.": (
+            not is_path and (not bone or not isinstance(bone, str))
+        ),
+        "with times; leave them out: it is of a jump now.": not definition.has_times and times,
+        f"with times {reprlib.repr(times)}; list seconds, up to {_FARTHEST_TIME:g}, such as "
+        "[-0.2, 0.0], or none for the present.": not is_path and not near,
+        f"that needs times and no bone; list seconds, up to {_FARTHEST_TIME:g}, such as "
+        "[0.33, 0.67, 1.0].": is_path and (bone or not near or not times),
+        f"with time {reprlib.repr(time)}; give seconds from 0 to {fades.LONGEST_FADE:g}, and only "
+        f"to {fading}.": not is_number(time) or not 0 <= time <= longest,
+    }
+    for fault, is_found in faults.items():
+        if is_found:
+            raise SettingsError(f"{where} has a {kind} {fault}")
     return Feature(kind, bone, tuple(map(float, times)), float(weight), axes, float(time))
 
 

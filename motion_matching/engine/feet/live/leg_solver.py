@@ -195,8 +195,8 @@ class LegSolver:
     ) -> _Bent:
         hip, knee, ankle = joints[1][0], joints[3], joints[5][0]
         whole, lower, short = bend(
-            *(hip, knee, ankle, goal, self._leg.hinge, tick.buffer, self._knee, room, tick.dt),
-            spare,
+            *(hip, knee, ankle, goal, self._leg.hinge, tick.buffer),
+            *(self._knee.limit_reach, room, tick.dt, spare),
         )
         (hx, hy, hz), (kx, ky, kz) = hip, knee[0]
         x, y, z = mul_vec(whole, (kx - hx, ky - hy, kz - hz))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -114,11 +114,9 @@ class FootTrack:
 
     def crop(self, frames: slice) -> FootTrack:
         """Return the foot in some frames."""
-        values = {each.name: getattr(self, each.name) for each in fields(self)}
-        arrays: dict[str, Any] = {
-            name: value[frames] for name, value in values.items() if isinstance(value, np.ndarray)
-        }
-        return replace(self, **arrays)
+        arrays = {name: each for name, each in vars(self).items() if isinstance(each, np.ndarray)}
+        cropped: dict[str, Any] = {name: each[frames] for name, each in arrays.items()}
+        return replace(self, **cropped)
 
 
 class Feet(NamedTuple):
@@ -139,6 +137,5 @@ class Feet(NamedTuple):
 
     def crop(self, frames: slice, before: np.ndarray | None) -> Feet:
         """Return the feet in some frames, which go on from unknowns `before` (N, K)."""
-        return Feet(
-            [foot.crop(frames) for foot in self.feet], self.plan, self.bodies[frames], before
-        )
+        feet = [foot.crop(frames) for foot in self.feet]
+        return Feet(feet, self.plan, self.bodies[frames], before)

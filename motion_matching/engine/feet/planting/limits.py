@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,10 +33,8 @@ class Bound(NamedTuple):
     force: np.ndarray | float = np.inf
 
 
-class Limit(Protocol):
-    """A kind of bounds of all feet, linearized near a placement."""
-
-    def build(self, feet: Feet, near: FeetPlacement) -> list[Bound]: ...
+# the bounds of one kind of all feet, linearized near a placement
+Limit = Callable[[Feet, FeetPlacement], list[Bound]]
 
 
 def _find_constant(quantity: Quantity, now: np.ndarray, near: FeetPlacement) -> np.ndarray:
@@ -52,41 +50,34 @@ def _get_change_step(feet: Feet) -> float:
     return NUMBERS.change_step * (NUMBERS.even * feet.plan.fps) ** 2
 
 
-class Rest:
+def _rest(feet: Feet, near: FeetPlacement) -> list[Bound]:
     """A planted toe stays in place until it is dragged more strongly than its friction holds."""
-
-    def build(self, feet: Feet, near: FeetPlacement) -> list[Bound]:
-        friction, bounds = NUMBERS.friction / feet.plan.fps, []
-        for foot in feet.feet:
-            rests = foot.planted[1:] & foot.planted[:-1]
-            # a foot that lands or leaves does not bear the whole load
-            load = (
-                count_frames_to(~rests) / (NUMBERS.loading * feet.plan.fps)
-                if not rests.all()
-                else 1.0
-            )
-            force = friction * np.minimum(load, 1.0)
-            force = np.where(foot.firm[1:] & foot.firm[:-1], np.inf, force)
-            still = np.zeros((len(rests), 3))
-            step = np.where(rests, NUMBERS.rest_step, 0.0)
-            bounds.append(Bound(foot.select(0, 3, 1), still, 0.0, 0.0, step, force))
-        return bounds
+    friction, bounds = NUMBERS.friction / feet.plan.fps, []
+    for foot in feet.feet:
+        rests = foot.planted[1:] & foot.planted[:-1]
+        # a foot that lands or leaves does not bear the whole load
+        load = (
+            count_frames_to(~rests) / (NUMBERS.loading * feet.plan.fps) if not rests.all() else 1.0
+        )
+        force = friction * np.minimum(load, 1.0)
+        force = np.where(foot.firm[1:] & foot.firm[:-1], np.inf, force)
+        still = np.zeros((len(rests), 3))
+        step = np.where(rests, NUMBERS.rest_step, 0.0)
+        bounds.append(Bound(foot.select(0, 3, 1), still, 0.0, 0.0, step, force))
+    return bounds
 
 
-class LegLengths:
+def _limit_legs(feet: Feet, near: FeetPlacement) -> list[Bound]:
     """An ankle is no farther from its hip than the leg reaches, and no nearer than it folds."""
-
-    def build(self, feet: Feet, near: FeetPlacement) -> list[Bound]:
-        return [self._build(feet, near, k, foot) for k, foot in enumerate(feet.feet)]
-
-    def _build(self, feet: Feet, near: FeetPlacement, k: int, foot: FootTrack) -> Bound:
-        most = find_longest(feet, foot)
+    step, bounds = _get_place_step(feet), []
+    for k, foot in enumerate(feet.feet):
         # a step up may fold a leg farther than the data, which has flat ground only
         up = np.maximum(near.floors[k] - feet.bodies[:, 2], 0.0)
         least = np.minimum(foot.leg.folded_length, foot.extension) - up
         ankle = near.find_ankle(k)
         constant = _find_constant(ankle, near.ways[k], near)
-        return Bound(ankle, constant, least, most, _get_place_step(feet))
+        bounds.append(Bound(ankle, constant, least, find_longest(feet, foot), step))
+    return bounds
 
 
 def find_longest(feet: Feet, foot: FootTrack) -> np.ndarray:
@@ -94,146 +85,126 @@ def find_longest(feet: Feet, foot: FootTrack) -> np.ndarray:
     return np.maximum(foot.length - feet.plan.buffer, foot.extension)
 
 
-class FloorLimit:
+def _limit_floor(feet: Feet, near: FeetPlacement) -> list[Bound]:
     """Toes and heels stay on or above the floor, and swings clear of it."""
-
-    def build(self, feet: Feet, near: FeetPlacement) -> list[Bound]:
-        step, bounds = _get_place_step(feet), []
-        for k, foot in enumerate(feet.feet):
-            toe, none = foot.select(2, 1), np.zeros((len(foot.toe), 1))
-            lowest = near.floors[k] + foot.leg.toe_height
-            bounds.append(Bound(toe, none, lowest, np.inf, step))
-            clear = find_clearance(feet, foot, near.toes[k], near.floors[k])
-            bounds.append(Bound(toe, none, clear, np.inf, step, NUMBERS.clear / feet.plan.fps))
-            if foot.has_ankle:
-                ankle = near.find_ankle(k)
-                heel = ankle.select(slice(2, 3), slice(3, 5))
-                now = (near.toes[k] + near.arms[k])[:, 2:]
-                lowest = near.heel_floors[k] + foot.leg.foot_height
-                bounds.append(Bound(heel, _find_constant(heel, now, near), lowest, np.inf, step))
-        return bounds
+    step, bounds = _get_place_step(feet), []
+    for k, foot in enumerate(feet.feet):
+        toe, none = foot.select(2, 1), np.zeros((len(foot.toe), 1))
+        lowest = near.floors[k] + foot.leg.toe_height
+        bounds.append(Bound(toe, none, lowest, np.inf, step))
+        clear = find_clearance(feet, foot, near.toes[k], near.floors[k])
+        bounds.append(Bound(toe, none, clear, np.inf, step, NUMBERS.clear / feet.plan.fps))
+        if foot.has_ankle:
+            ankle = near.find_ankle(k)
+            heel = ankle.select(slice(2, 3), slice(3, 5))
+            now = (near.toes[k] + near.arms[k])[:, 2:]
+            lowest = near.heel_floors[k] + foot.leg.foot_height
+            bounds.append(Bound(heel, _find_constant(heel, now, near), lowest, np.inf, step))
+    return bounds
 
 
-class Accelerations:
+def _limit_accelerations(feet: Feet, near: FeetPlacement) -> list[Bound]:
     """Toes, ankles and knees accelerate no harder than joints of the motion."""
-
-    def build(self, feet: Feet, near: FeetPlacement) -> list[Bound]:
-        step, bounds = _get_change_step(feet), []
-        most = feet.plan.hardest / feet.plan.fps**2
-        for k, foot in enumerate(feet.feet):
-            ankle, (knee, at_knee) = near.find_ankle(k), near.find_knee(k)
-            ankle = ankle.select(slice(0, 3), slice(1, 5))._replace(order=2)
-            for quantity, places in (
-                (foot.select(0, 3, 2), near.toes[k]),
-                (ankle, near.toes[k] + near.arms[k]),
-                (knee._replace(order=2), at_knee),
-            ):
-                constant = _find_constant(quantity, np.diff(places, 2, axis=0), near)
-                bounds.append(Bound(quantity, constant, 0.0, most, step))
-        return bounds
+    step, bounds = _get_change_step(feet), []
+    most = feet.plan.hardest / feet.plan.fps**2
+    for k, foot in enumerate(feet.feet):
+        ankle, (knee, at_knee) = near.find_ankle(k), near.find_knee(k)
+        ankle = ankle.select(slice(0, 3), slice(1, 5))._replace(order=2)
+        for quantity, places in (
+            (foot.select(0, 3, 2), near.toes[k]),
+            (ankle, near.toes[k] + near.arms[k]),
+            (knee._replace(order=2), at_knee),
+        ):
+            constant = _find_constant(quantity, np.diff(places, 2, axis=0), near)
+            bounds.append(Bound(quantity, constant, 0.0, most, step))
+    return bounds
 
 
-class KneeRates:
+def _limit_knees(feet: Feet, near: FeetPlacement) -> list[Bound]:
     """Knees bend and stretch no faster than in the data."""
-
-    def build(self, feet: Feet, near: FeetPlacement) -> list[Bound]:
-        step, bounds = _get_change_step(feet), []
-        for k, foot in enumerate(feet.feet):
-            length = near.find_length(k)._replace(order=1)
-            stretch = near.measure_stretch(k)
-            most = foot.leg.knee_rate / feet.plan.fps * np.minimum(stretch[1:], stretch[:-1])
-            now = np.diff(near.reaches[k])[:, None]
-            bounds.append(Bound(length, _find_constant(length, now, near), -most, most, step))
-        return bounds
+    step, bounds = _get_change_step(feet), []
+    for k, foot in enumerate(feet.feet):
+        length = near.find_length(k)._replace(order=1)
+        stretch = near.measure_stretch(k)
+        most = foot.leg.knee_rate / feet.plan.fps * np.minimum(stretch[1:], stretch[:-1])
+        now = np.diff(near.reaches[k])[:, None]
+        bounds.append(Bound(length, _find_constant(length, now, near), -most, most, step))
+    return bounds
 
 
-class Apart:
+def _keep_apart(feet: Feet, near: FeetPlacement) -> list[Bound]:
     """Feet keep to their side of each other, and do not overlap."""
-
-    def build(self, feet: Feet, near: FeetPlacement) -> list[Bound]:
-        pairs = [(i, beside) for i, foot in enumerate(feet.feet) for beside in foot.leg.beside]
-        return [
-            bound
-            for i, beside in pairs
-            for bound in (
-                self._keep_side(feet, near, i, beside),
-                self._keep_distance(feet, near, i, beside),
-            )
-        ]
-
-    def _keep_side(self, feet: Feet, near: FeetPlacement, i: int, beside: Beside) -> Bound:
-        a, b = feet.feet[i], feet.feet[beside.leg]
-        way = (a.hip - b.hip) * [1.0, 1.0, 0.0]
-        least = np.clip(a.side, -NUMBERS.crossed, 0.0)
-        ankles = [near.toes[k] + near.arms[k] for k in (i, beside.leg)]
-        return self._push(feet, near, (a, b), quat.normalize_vectors(way), ankles, least)
-
-    def _keep_distance(self, feet: Feet, near: FeetPlacement, i: int, beside: Beside) -> Bound:
-        pair = [(k, feet.feet[k]) for k in (i, beside.leg)]
-        lines = [_find_line(near.toes[k], near.arms[k], foot) for k, foot in pair]
-        apart = measure_nearest(*lines[0], *lines[1])
-        places, least = [apart, 0.0 * apart], np.full(len(apart), beside.apart)
-        feet_of_pair = [foot for _, foot in pair]
-        along = quat.normalize_vectors(apart)
-        return self._push(feet, near, feet_of_pair, along, places, least)
-
-    def _push(
-        self,
-        feet: Feet,
-        near: FeetPlacement,
-        pair: Sequence[FootTrack],
-        along: np.ndarray,
-        places: Sequence[np.ndarray],
-        least: np.ndarray,
-    ) -> Bound:
-        """Return a bound on how far two toes move their `places` (T, 3) apart `along` (T, 3)."""
-        columns = np.concatenate([foot.column + np.arange(3) for foot in pair])
-        across = Quantity(columns, np.concatenate([along, -along], axis=1)[:, None, :])
-        now = np.sum((places[0] - places[1]) * along, axis=-1)[:, None]
-        constant = _find_constant(across, now, near)
-        force = NUMBERS.apart / feet.plan.fps
-        return Bound(across, constant, least, np.inf, _get_place_step(feet), force)
+    return [
+        keep(feet, near, i, beside)
+        for i, foot in enumerate(feet.feet)
+        for beside in foot.leg.beside
+        for keep in (_keep_side, _keep_distance)
+    ]
 
 
-def _find_line(toe: np.ndarray, arm: np.ndarray, foot: FootTrack) -> tuple[np.ndarray, np.ndarray]:
-    """Return ankles and tips (T, 3)."""
-    return toe + arm, toe - foot.leg.tip_share * arm
+def _keep_side(feet: Feet, near: FeetPlacement, i: int, beside: Beside) -> Bound:
+    a, b = feet.feet[i], feet.feet[beside.leg]
+    way = (a.hip - b.hip) * [1.0, 1.0, 0.0]
+    least = np.clip(a.side, -NUMBERS.crossed, 0.0)
+    ankles = [near.toes[k] + near.arms[k] for k in (i, beside.leg)]
+    return _push(feet, near, (a, b), quat.normalize_vectors(way), ankles, least)
 
 
-class Pitch:
+def _keep_distance(feet: Feet, near: FeetPlacement, i: int, beside: Beside) -> Bound:
+    pair, line = [feet.feet[k] for k in (i, beside.leg)], []
+    for k, foot in zip((i, beside.leg), pair, strict=True):
+        line += [near.toes[k] + near.arms[k], near.toes[k] - foot.leg.tip_share * near.arms[k]]
+    apart = measure_nearest(*line)
+    places, least = [apart, 0.0 * apart], np.full(len(apart), beside.apart)
+    return _push(feet, near, pair, quat.normalize_vectors(apart), places, least)
+
+
+def _push(
+    feet: Feet,
+    near: FeetPlacement,
+    pair: Sequence[FootTrack],
+    along: np.ndarray,
+    places: Sequence[np.ndarray],
+    least: np.ndarray,
+) -> Bound:
+    """Return a bound on how far two toes move their `places` (T, 3) apart `along` (T, 3)."""
+    columns = np.concatenate([foot.column + np.arange(3) for foot in pair])
+    across = Quantity(columns, np.concatenate([along, -along], axis=1)[:, None, :])
+    now = np.sum((places[0] - places[1]) * along, axis=-1)[:, None]
+    constant = _find_constant(across, now, near)
+    force = NUMBERS.apart / feet.plan.fps
+    return Bound(across, constant, least, np.inf, _get_place_step(feet), force)
+
+
+def _limit_pitch(feet: Feet, near: FeetPlacement) -> list[Bound]:
     """A heel comes up and down no farther than a person's does."""
-
-    def build(self, feet: Feet, near: FeetPlacement) -> list[Bound]:
-        bounds = []
-        for foot in feet.feet:
-            now, heel = near.values[:, foot.column + 3] / foot.size, NUMBERS.heel
-            # an ankle is taken to move straight, which is true of small turns only
-            most = np.maximum(foot.down, heel)
-            least, most = (
-                np.clip(now + turn, -heel, most) * foot.size
-                for turn in (-NUMBERS.trust, NUMBERS.trust)
-            )
-            none = np.zeros((len(now), 1))
-            bounds.append(Bound(foot.select(3, 1), none, least, most, _get_place_step(feet)))
-        return bounds
+    bounds = []
+    for foot in feet.feet:
+        now, heel = near.values[:, foot.column + 3] / foot.size, NUMBERS.heel
+        # an ankle is taken to move straight, which is true of small turns only
+        most = np.maximum(foot.down, heel)
+        least, most = (
+            np.clip(now + turn, -heel, most) * foot.size for turn in (-NUMBERS.trust, NUMBERS.trust)
+        )
+        none = np.zeros((len(now), 1))
+        bounds.append(Bound(foot.select(3, 1), none, least, most, _get_place_step(feet)))
+    return bounds
 
 
-class Fall:
+def _limit_fall(feet: Feet, near: FeetPlacement) -> list[Bound]:
     """Hips come down by a share of the legs at most, and never up: legs grow no longer."""
-
-    def build(self, feet: Feet, near: FeetPlacement) -> list[Bound]:
-        most = NUMBERS.lower * np.min([foot.length for foot in feet.feet], axis=0)
-        none = np.zeros((len(most), 1))
-        return [Bound(HIPS, none, 0.0, most, _get_place_step(feet))]
+    most = NUMBERS.lower * np.min([foot.length for foot in feet.feet], axis=0)
+    none = np.zeros((len(most), 1))
+    return [Bound(HIPS, none, 0.0, most, _get_place_step(feet))]
 
 
-LIMITS: tuple[Limit, ...] = (
-    Rest(),
-    LegLengths(),
-    FloorLimit(),
-    Accelerations(),
-    KneeRates(),
-    Apart(),
-    Pitch(),
-    Fall(),
-)
+LIMITS: Mapping[str, Limit] = {
+    "Rest": _rest,
+    "LegLengths": _limit_legs,
+    "FloorLimit": _limit_floor,
+    "Accelerations": _limit_accelerations,
+    "KneeRates": _limit_knees,
+    "Apart": _keep_apart,
+    "Pitch": _limit_pitch,
+    "Fall": _limit_fall,
+}

@@ -17,30 +17,18 @@ class FeetNumbers:
 
     # tasks
     near: float = tune(3.0, "1", "near the ground a toe moves as in the data first")
-    free: float = tune(
-        0.05, "1", "high above the ground only the end of a step counts, not its pace"
-    )
-    come_back: float = tune(
-        0.016, "s", "a swing goes back to the motion at once, as evenly as `even` allows"
-    )
+    free: float = tune(0.05, "1", "high above ground only the end of a step counts, not its pace")
+    come_back: float = tune(0.016, "s", "a swing returns at once, as evenly as `even` allows")
     ease: float = tune(0.5, "s", "a step: farther from any contact a foot stays as it is")
-    stand: float = tune(
-        90.0, "1/s²", "a plant moves by a centimetre or two to where both of its ends reach it"
-    )
+    stand: float = tune(90.0, "1/s²", "a plant moves 1 or 2 cm to where both of its ends reach it")
     firm: float = tune(1e8, "1/s²", "nothing else moves a foot that a person placed")
     stay: float = tune(1e5, "1/s²", "far from contacts a foot moves for limits alone")
     level: float = tune(20.0, "1", "a plant keeps to the floor rather than a swing to its height")
     even: float = tune(0.08, "s", "a quarter of a swing, in which a foot comes up to speed")
-    depart: float = tune(
-        500.0, "1", "a foot is at rest in the frames beside a plant, not only in it"
-    )
+    depart: float = tune(500.0, "1", "a foot rests in the frames beside a plant, not only in it")
     rise: float = tune(0.008, "s", "a foot comes up as soon as it may leave the ground")
-    leave: float = tune(
-        25.0, "m/s²", "a clearance of 2.5 cm is reached in 0.08 s, a quarter of a swing"
-    )
-    steep: float = tune(
-        0.12, "1", "of the length of a hurried step: a shuffle of 10 cm is not a stamp"
-    )
+    leave: float = tune(25.0, "m/s²", "a clearance of 2.5 cm takes 0.08 s, a quarter of a swing")
+    steep: float = tune(0.12, "1", "of a hurried step's length: a shuffle of 10 cm is no stamp")
     highest: float = tune(0.05, "m", "a hurried foot clears the ground and does not stamp")
     drop: float = tune(400.0, "1/s²", "hips come down before a plant gives way or a heel comes up")
     drop_even: float = tune(0.2, "s", "half a step, in which hips come down")
@@ -54,9 +42,7 @@ class FeetNumbers:
     loading: float = tune(0.2, "s", "from landing to the middle of a stance at a walk: Perry")
     clear: float = tune(1000.0, "1/s", "a swing is lower before a leg folds or tears")
     apart: float = tune(2000.0, "1/s", "feet overlap before one of them slides")
-    crossed: float = tune(
-        0.03, "m", "where the motion crosses legs; beyond 5 cm they count as crossed"
-    )
+    crossed: float = tune(0.03, "m", "where motion crosses legs; beyond 5 cm they count as crossed")
     # the solver
     trust: float = tune(0.25, "rad", "up to it, an arc is straight within 1 % of the foot's length")
     position_step: float = tune(0.006, "s", "as large as lets passes converge soonest")

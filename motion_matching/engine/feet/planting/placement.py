@@ -37,12 +37,10 @@ class FeetPlacement:
             measure_slopes(ground, toe[:, :2], arm[:, :2]) * np.linalg.norm(arm[:, :2], axis=-1)
             for toe, arm in zip(self.toes, self.arms, strict=True)
         ]
-        pairs = list(zip(self.floors, falls, strict=True))
-        self.heel_floors = [floor - fall for floor, fall in pairs]
-        self.tip_floors = [
-            floor + foot.leg.tip_share * fall
-            for foot, (floor, fall) in zip(feet.feet, pairs, strict=True)
-        ]
+        self.heel_floors, self.tip_floors = [], []
+        for foot, floor, fall in zip(feet.feet, self.floors, falls, strict=True):
+            self.heel_floors.append(floor - fall)
+            self.tip_floors.append(floor + foot.leg.tip_share * fall)
 
     def _pitch(self, foot: FootTrack) -> np.ndarray:
         angle = self.values[:, foot.column + 3] / foot.size

@@ -17,10 +17,8 @@ from ...maths.rotations import quat
 from ...skeleton.skeleton import Skeleton
 from ..contact_ranges import ContactRange, build_contact_mask
 from ..numbers import NUMBERS as FEET
+from .ankles import compute_pitches, find_level_axes, measure_sides
 from .feet_plan import Feet, FeetPlan, FootTrack, ToeMotion
-from .heels import compute_pitches, find_level_axes
-from .placement import FeetPlacement
-from .sides import measure_sides
 from .solver import solve
 
 
@@ -33,56 +31,21 @@ def plant_feet(poses: np.ndarray, skeleton: Skeleton, plan: FeetPlan) -> np.ndar
     if len(poses) < 3:
         return poses
     poses, parents = poses.astype(np.float64), skeleton.parents
-    rotations, positions = _compute_world(poses, parents)
-    feet = _measure_feet(poses, rotations, positions, plan)
-    placed = solve(feet)
-    _bend_legs(feet, placed, poses, (rotations, positions), parents)
+    turned = poses.copy()
+    turned[:, 3:] = quat.normalize(poses[:, 3:].transpose(0, 2, 1)).transpose(0, 2, 1)
+    world = quat.compute_world(turned, parents)
+    bodies, stands = follow_floor(plan.ground, poses[:, :2, 0]), poses[:, 2, 0]
+    feet = [_measure_foot(k, leg, world, stands, bodies, plan) for k, leg in enumerate(plan.legs)]
+    placed = solve(Feet(feet, plan, bodies))
+    fall = np.maximum(placed.drop, 0.0)[:, None]
+    poses[:, 2, np.asarray(parents) == 0] -= fall
+    world[1][:, 1:, 2] -= fall
+    placements = zip(feet, placed.toes, placed.arms, placed.tip_floors, strict=True)
+    for foot, toe, arm, floor in placements:
+        bend_leg(foot.leg, poses, world, parents, toe, arm, floor)
     for bone in range(poses.shape[2]):
         poses[:, 3:, bone] = quat.unroll(poses[:, 3:, bone])
     return poses.astype(np.float32)
-
-
-def _bend_legs(
-    feet: Feet,
-    placed: FeetPlacement,
-    poses: np.ndarray,
-    world: tuple[np.ndarray, np.ndarray],
-    parents: np.ndarray,
-) -> None:
-    """Lower hips and bend legs of `poses` (T, 7, B) in place, to match the placement."""
-    rotations, positions = world
-    fall = np.maximum(placed.drop, 0.0)
-    poses[:, 2, np.asarray(parents) == 0] -= fall[:, None]
-    positions[:, 1:, 2] -= fall[:, None]
-    for foot, toe, arm, floor in zip(
-        feet.feet, placed.toes, placed.arms, placed.tip_floors, strict=True
-    ):
-        bend_leg(foot.leg, poses, rotations, positions, parents, toe, arm, floor)
-
-
-def _compute_world(poses: np.ndarray, parents: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return rotations (T, B, 4) and positions (T, B, 3) of poses (T, 7, B)."""
-    count, _, bones = poses.shape
-    rotations, positions = np.empty((count, bones, 4)), np.empty((count, bones, 3))
-    for first in range(0, count, FEET.frames_at_once):
-        part = slice(first, first + FEET.frames_at_once)
-        local = poses[part].transpose(0, 2, 1)
-        turns = quat.normalize(local[..., 3:])
-        rotations[part], positions[part] = quat.fk(turns, local[..., :3], parents)
-    return rotations, positions
-
-
-def _measure_feet(
-    poses: np.ndarray, rotations: np.ndarray, positions: np.ndarray, plan: FeetPlan
-) -> Feet:
-    """Measure the feet of poses (T, 7, B), of world rotations (T, B, 4) and positions (T, B, 3)."""
-    bodies = follow_floor(plan.ground, poses[:, :2, 0])
-    stands = poses[:, 2, 0]
-    feet = [
-        _measure_foot(k, leg, (rotations, positions), stands, bodies, plan)
-        for k, leg in enumerate(plan.legs)
-    ]
-    return Feet(feet, plan, bodies)
 
 
 def _raise_foot(

@@ -70,16 +70,16 @@ def _solve_window(feet: Feet) -> FeetPlacement:
         values[:, foot.column + 3] = foot.down * foot.size
     near, pulls = FeetPlacement(feet, values), np.zeros(0)
     left_out = feet.plan.left_out
-    tasks = [task for task in TASKS if type(task).__name__ not in left_out]
-    limits = [limit for limit in LIMITS if type(limit).__name__ not in left_out]
+    tasks = [task for name, task in TASKS.items() if name not in left_out]
+    limits = [limit for name, limit in LIMITS.items() if name not in left_out]
     for n in range(NUMBERS.most_rounds):
-        bounds = [bound for limit in limits for bound in limit.build(feet, near)]
+        bounds = [bound for limit in limits for bound in limit(feet, near)]
         constraints = _Constraints(bounds, *near.values.shape)
         if n >= NUMBERS.rounds and constraints.measure_excess(near.values) < NUMBERS.kept:
             break
         system = BandedSystem(len(feet.bodies), feet.columns)
         for task in tasks:
-            task.add(system, feet, near)
+            task(system, feet, near)
         system.factor(constraints.matrix, constraints.step)
         pulls = pulls if len(pulls) else np.zeros(len(constraints.constant))
         passes = NUMBERS.passes if n + 1 < NUMBERS.rounds else NUMBERS.last

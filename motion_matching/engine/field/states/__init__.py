@@ -1,3 +1,3 @@
 """States of a field: their neighbours, gaits, tasks and values."""
 
-__all__ = ("entries", "gaits", "neighbours", "poses", "states", "tasks", "value_function")
+__all__ = ("gaits", "neighbours", "poses", "states", "tasks", "value_function")

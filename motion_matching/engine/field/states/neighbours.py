@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -59,20 +59,18 @@ class Metric:
     fps: float
     positions: np.ndarray
     velocities: np.ndarray
-    root_velocity: float = 0.0
-    turn: float = 0.0
+    root_velocity: float = NUMBERS.root_velocity_weight
+    turn: float = NUMBERS.turn_lever
     fixed_positions: np.ndarray | None = None
 
     @classmethod
     def from_notebook(cls, database: Database) -> Metric:
         """Return the notebook's metric: local positions of the first frame, and no root motion."""
         database = database.in_body_units
-        skeleton, fps = database.skeleton, database.fps
-        positions = compute_position_weights(skeleton, database.roles)
         fixed = np.array(database.poses[0, :3])
         fixed[:, 0] = 0
-        moving = (positions > 0).astype(np.float32)
-        return cls(skeleton, fps, positions, moving, fixed_positions=fixed)
+        usual = cls.from_database(database)
+        return replace(usual, root_velocity=0.0, turn=0.0, fixed_positions=fixed)
 
     @classmethod
     def from_database(cls, database: Database) -> Metric:
@@ -80,14 +78,7 @@ class Metric:
         database = database.in_body_units
         positions = compute_position_weights(database.skeleton, database.roles)
         moving = (positions > 0).astype(np.float32)
-        return cls(
-            database.skeleton,
-            database.fps,
-            positions,
-            moving,
-            NUMBERS.root_velocity_weight,
-            NUMBERS.turn_lever,
-        )
+        return cls(database.skeleton, database.fps, positions, moving)
 
     def compute_features(self, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
         """Return features (Q, F), three per term, of states (Q, 7, B) with bone 0 at the origin."""
@@ -254,12 +245,14 @@ class Neighbours:
         self._count = len(terms)
         self._signs = _choose_sum_signs(terms, NUMBERS.bound_sums)
         sums = terms @ self._signs
-        self._states = _order_in_blocks(
-            sums.reshape(self._count, -1), NUMBERS.group_states, NUMBERS.block_states
-        )
-        self._rows = np.arange(len(self._states)).reshape(-1, NUMBERS.block_states)
+        # blocks of similar states; the last is filled up
+        block = NUMBERS.block_states
+        order = kd_order(sums.reshape(self._count, -1), NUMBERS.group_states, block)
+        once = order[np.sort(np.unique(order, return_index=True)[1])]
+        self._states = np.pad(once, (0, -len(once) % block), mode="edge")
+        self._rows = np.arange(len(self._states)).reshape(-1, block)
         self._whole, self._sums = terms[self._states], sums[self._states]
-        blocks = self._sums.reshape(-1, NUMBERS.block_states, *sums.shape[1:])
+        blocks = self._sums.reshape(-1, block, *sums.shape[1:])
         middles = blocks.mean(axis=1)
         self._center_distances = _sum_lengths(blocks - middles[:, None])
         self._radii = self._center_distances.max(axis=1)
@@ -287,16 +280,12 @@ class Neighbours:
         indices, distances = np.empty((count, k), np.intp), np.empty((count, k), np.float32)
         for start in range(0, count, NUMBERS.queries_at_once):
             part = slice(start, start + NUMBERS.queries_at_once)
-            self._fill_nearest(queries[part], apart, indices[part], distances[part])
+            some, found = queries[part], (indices[part], distances[part])
+            if len(some) > 1 and not apart and self._fill_together(some, *found):
+                continue
+            for query, states, away in zip(some, *found, strict=True):
+                states[:], away[:] = self._find_for_one(query, k, apart)
         return indices if self._ids is None else self._ids.take(indices), distances
-
-    def _fill_nearest(
-        self, queries: np.ndarray, apart: bool, indices: np.ndarray, distances: np.ndarray
-    ) -> None:
-        """Fill the results of queries (Q, 3, terms), together if they are similar."""
-        if len(queries) == 1 or apart or not self._fill_together(queries, indices, distances):
-            for query, states, own_distances in zip(queries, indices, distances, strict=True):
-                states[:], own_distances[:] = self._find_for_one(query, len(states), apart)
 
     def _find_for_one(
         self, query: np.ndarray, k: int, apart: bool
@@ -392,13 +381,6 @@ class Neighbours:
         d = np.subtract(self._centers, sums[:, :, None], out=self._differences)
         square = np.einsum("ijk,ijk->jk", d, d, out=self._squares)
         return np.add.reduce(np.sqrt(square, out=square), axis=0)
-
-
-def _order_in_blocks(points: np.ndarray, group: int, block: int) -> np.ndarray:
-    """Return an order of points (N, D) in blocks of similar ones; the last fills its block."""
-    order = kd_order(points, group, block)
-    once = order[np.sort(np.unique(order, return_index=True)[1])]
-    return np.pad(once, (0, -len(once) % block), mode="edge")
 
 
 def _compute_row_distances(features: np.ndarray, rows: np.ndarray, query: np.ndarray) -> np.ndarray:

@@ -188,25 +188,19 @@ class Training:
         if self._filled == len(self._trained):
             return
         features = self._metric.compute_state_features(self._states, check_cancelled)
-        fields = self._build_fields(features, check_cancelled)
+        if self._gaits is None:
+            fields = [Neighbours(features)]
+        else:
+            fewest = self.tables.turn.shape[1]
+            fields = build_neighbours(features, self._gaits, fewest, None, check_cancelled)
         while self._filled < len(self._trained):
             check_cancelled()
-            part = np.arange(
-                self._filled, min(self._filled + NUMBERS.trained_at_once, len(self._trained))
-            )
+            stop = min(self._filled + NUMBERS.trained_at_once, len(self._trained))
+            part = np.arange(self._filled, stop)
             for number, neighbours in enumerate(fields):
                 if (own := part[self._gait[self._trained[part]] == number]).size:
                     self._fill_rows(neighbours, features, own)
-            self._filled = int(part[-1]) + 1
-
-    def _build_fields(
-        self, features: np.ndarray, check_cancelled: Callable[[], None]
-    ) -> list[Neighbours]:
-        """Return the neighbours among the states of each gait, or among all as one."""
-        if self._gaits is None:
-            return [Neighbours(features)]
-        fewest = self.tables.turn.shape[1]
-        return build_neighbours(features, self._gaits, fewest, check_cancelled=check_cancelled)
+            self._filled = stop
 
     def _fill_rows(self, neighbours: Neighbours, features: np.ndarray, rows: np.ndarray) -> None:
         """Fill rows of the tables with the results of their states' actions."""

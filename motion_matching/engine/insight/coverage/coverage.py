@@ -27,7 +27,6 @@ WINDOW = NUMBERS.coverage_window
 SPEED_EDGES = np.arange(*NUMBERS.speed_cells)
 TURN_EDGES = np.radians(np.arange(*NUMBERS.turn_cells))
 MIN_CELL_FRAMES = NUMBERS.cell_frames
-_STANDING = "Standing"
 _HISTOGRAMS = {  # unit, edges; the last bin is open
     "speed": ("m/s", np.arange(*NUMBERS.speed_bins)),
     "acceleration": ("m/s²", np.arange(*NUMBERS.acceleration_bins)),
@@ -124,8 +123,7 @@ class Coverage:
         for row, holes in enumerate(self.holes):
             for cells, sides in _group_holes(holes):
                 share, there = self.demand[row, cells].sum(), self.frames[row, cells].sum()
-                movement = _describe_movement(row)
-                movement += _describe_turning(movement, cells, sides)
+                movement = _describe_movement(row) + _describe_turning(row, cells, sides)
                 time = f"the controller spends {100 * share:.1f} % of its time there"
                 captures.append((share, f"{movement}: {there} frames, and {time}"))
         return [text for _, text in sorted(captures, key=lambda hole: -hole[0])]
@@ -167,15 +165,17 @@ def _group_holes(holes: Array) -> list[tuple[list[int], str]]:
 def _describe_movement(row: int) -> str:
     low, high = SPEED_EDGES[row], SPEED_EDGES[row + 1]
     if high <= NUMBERS.standing_speed:
-        return _STANDING
+        return "Standing"
     gait = "Walking" if high <= WALK_TO_RUN + 0.5 else "Running"
     is_open = row == len(SPEED_EDGES) - 2
     return f"{gait} faster than {low:g} m/s" if is_open else f"{gait} at {low:g} to {high:g} m/s"
 
 
-def _describe_turning(movement: str, cells: list[int], sides: str) -> str:
+def _describe_turning(row: int, cells: list[int], sides: str) -> str:
     if not sides:
-        return " straight on" if movement != _STANDING else " without turning"
+        return (
+            " straight on" if SPEED_EDGES[row + 1] > NUMBERS.standing_speed else " without turning"
+        )
     edges = np.array([TURN_EDGES[cells], TURN_EDGES[np.array(cells) + 1]])
     rates = np.degrees(np.abs(edges)).round().astype(int)
     low, high = rates.min(), rates.max()

@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...database.database import Database
+from ...maths.along_time import find_runs
 from ...performance.scripts import GAITS
 from ..numbers import NUMBERS
-from .coverage import GroundMotion, measure_database
+from .coverage import measure_database
 
 EDGES = NUMBERS.slope_edges
 DIRECTIONS = ("up", "down")
@@ -33,11 +34,6 @@ class Slope(NamedTuple):
     seconds: float
     turning: float
     speeds: tuple[float, float]
-
-    @property
-    def degrees(self) -> str:
-        """The class of slopes for people."""
-        return format_degrees(self.steep, self.steep)
 
 
 def format_degrees(first: int, last: int) -> str:
@@ -60,17 +56,13 @@ def measure_slopes(database: Database) -> list[Slope]:
         for direction, sign in zip(DIRECTIONS, (1.0, -1.0), strict=True):
             for steep in range(len(EDGES)):
                 frames = moves & own & (sign * slopes > 0.0) & (classes == steep)
-                if frames.sum() >= NUMBERS.slope_seconds * database.fps:
-                    cell = motion.select(frames)
-                    found.append(_measure_cell(gait, direction, steep, cell, database.fps))
+                seconds = int(frames.sum()) / database.fps
+                if seconds >= NUMBERS.slope_seconds:
+                    low, high = np.percentile(motion.mean_speed[frames], (5, 95)).tolist()
+                    turns = np.abs(motion.mean_turn_rate[frames]) > NUMBERS.slope_turn
+                    turning = float(turns.sum() / database.fps)
+                    found.append(Slope(gait, direction, steep, seconds, turning, (low, high)))
     return found
-
-
-def _measure_cell(gait: str, direction: str, steep: int, motion: GroundMotion, fps: float) -> Slope:
-    low, high = np.percentile(motion.mean_speed, (5, 95)).tolist()
-    turning = float((np.abs(motion.mean_turn_rate) > NUMBERS.slope_turn).sum() / fps)
-    seconds = len(motion.speed) / fps
-    return Slope(gait, direction, steep, seconds, turning, (low, high))
 
 
 def suggest_captures(
@@ -81,7 +73,11 @@ def suggest_captures(
     Data without slopes gives none, unless the scene's ground rises by `rise` metres.
     """
     if not found:
-        return [_tell_rise(rise)] if rise > 0.0 else []
+        climbs = (
+            f"The ground rises by {rise:.1f} m, and no clip climbs: add clips on ramps or stairs, "
+            "such as the built-in ones, and they are chosen there"
+        )
+        return [climbs] if rise > 0.0 else []
     steepest = max(slope.steep for slope in found)
     sentences = []
     for gait in gaits:
@@ -96,8 +92,9 @@ def suggest_captures(
             )
         for direction in DIRECTIONS:
             has = {slope.steep for slope in own if slope.direction == direction}
-            for first, last in _group([k for k in range(steepest + 1) if has and k not in has]):
-                slopes = f"slopes of {format_degrees(first, last)}"
+            missing = np.array([bool(has) and k not in has for k in range(steepest + 1)])
+            for first, end in find_runs(missing).tolist():
+                slopes = f"slopes of {format_degrees(first, end - 1)}"
                 sentences.append(
                     f"No clip {verb} {direction} {slopes}: capture {noun} {direction} such slopes"
                 )
@@ -109,39 +106,16 @@ def suggest_captures(
     return sentences
 
 
-def _tell_rise(rise: float) -> str:
-    return (
-        f"The ground rises by {rise:.1f} m, and no clip climbs: add clips on ramps or stairs, such "
-        "as the built-in ones, and they are chosen there"
-    )
-
-
-def _group(classes: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the first and the last of ascending classes that follow each other."""
-    groups: list[tuple[int, int]] = []
-    for steep in classes:
-        if groups and groups[-1][1] == steep - 1:
-            groups[-1] = groups[-1][0], steep
-        else:
-            groups.append((steep, steep))
-    return groups
-
-
 def describe(found: Sequence[Slope]) -> list[str]:
     """Return a line about each slope, with a heading, for people."""
-    if not found:
-        return []
-    return [
-        "slopes and stairs, as the ground rises over half a second:",
-        *map(_describe_slope, found),
-    ]
-
-
-def _describe_slope(slope: Slope) -> str:
-    return (
-        f"  {_VERBS[slope.gait][2]} {slope.direction} {slope.degrees}: {slope.seconds:.0f} s at "
-        f"{slope.speeds[0]:.2f} to {slope.speeds[1]:.2f} m/s, {slope.turning:.0f} s of them turning"
-    )
+    lines = ["slopes and stairs, as the ground rises over half a second:"] if found else []
+    for slope in found:
+        (low, high), degrees = slope.speeds, format_degrees(slope.steep, slope.steep)
+        lines.append(
+            f"  {_VERBS[slope.gait][2]} {slope.direction} {degrees}: {slope.seconds:.0f} s at "
+            f"{low:.2f} to {high:.2f} m/s, {slope.turning:.0f} s of them turning"
+        )
+    return lines
 
 
 def summarize(found: Sequence[Slope]) -> list[str]:

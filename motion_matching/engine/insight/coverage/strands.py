@@ -59,6 +59,11 @@ def sample_evenly(frames: Array, most: int) -> Array:
     return frames[:: max(-(-len(frames) // most), 1)]
 
 
+def select_evenly(count: int, most: int) -> Array:
+    """Return up to `most` of `count` frames, evenly spread, with the first and the last."""
+    return np.unique(np.linspace(0, count - 1, min(most, count)).round().astype(np.intp))
+
+
 def _count_frames(fps: float) -> int:
     return round(SECONDS * fps)
 

@@ -11,8 +11,7 @@ from ...database.database import Database
 from ...database.features.bone_motion import find_role_bone
 from ...database.features.features import Feature
 from ...database.features.strokes import Stroke, make_arrow
-from ...field.ghosts import group_by_depth
-from ...maths.rotations import quat
+from ...field.ghosts import compute_joints
 
 Array = np.ndarray
 
@@ -47,13 +46,8 @@ def make_strokes(database: Database, frame: int) -> tuple[Stroke, ...]:
 
 def compute_bone_positions(database: Database, frame: int) -> Array:
     """Return where the bones (B, 3) of a frame are in metres, in its simulation bone's frame."""
-    pose = np.asarray(database.poses[frame], np.float64).T
-    rotations, positions = pose[:, 3:].copy(), pose[:, :3].copy()
-    rotations[0], positions[0] = (1.0, 0.0, 0.0, 0.0), 0.0
-    for bones, above in group_by_depth(tuple(database.skeleton.parents.tolist())):
-        positions[bones] = quat.mul_vec(rotations[above], positions[bones]) + positions[above]
-        rotations[bones] = quat.mul(rotations[above], rotations[bones])
-    return positions
+    pose = np.asarray(database.poses[frame], np.float64)
+    return compute_joints(pose[None], database.skeleton.parents)[0]
 
 
 def make_goal_strokes(trajectory: Sequence[TrajectoryPoint]) -> tuple[Stroke, ...]:

@@ -156,15 +156,17 @@ def inspect_frame(
     if trajectory is None:
         trajectory = compute_clip_trajectory(database, frame)
     trajectory = scale.to_body(trajectory)
-    costs, support = (
-        method.compute_costs(trajectory, frame),
-        method.price_support_of_all(frame, scale.to_body(feet, "m")),
-    )
-    restriction = None if tags else method.restrict(trajectory, frame)
-    terms = method.price_terms_of_all(trajectory, frame, tags)
     names = tuple(term.name for term in method.terms)
     search = _FrameSearch(
-        database, settings, frame, tags, restriction, costs, support, terms, names
+        database,
+        settings,
+        frame,
+        tags,
+        restriction=None if tags else method.restrict(trajectory, frame),
+        by_feature=method.compute_costs(trajectory, frame),
+        support=method.price_support_of_all(frame, scale.to_body(feet, "m")),
+        terms=method.price_terms_of_all(trajectory, frame, tags),
+        term_names=names,
     )
     values = FittedFeatures(database).fit(settings).values
     features = zip(database.schema.features, database.schema.slices, strict=True)
@@ -261,8 +263,7 @@ class _FrameSearch:
         """The weighted price of the jump, if there is one."""
         if self.chosen == self.frame or not self.settings.search.price_weight:
             return 0.0
-        price = measure_prices(self.database, self.settings, self.frame, [self.chosen])
-        return self._weigh(price.item())
+        return float(self._weigh_jumps(np.array([self.chosen])).item())
 
     @cached_property
     def _reason_to_leave(self) -> str:
@@ -292,6 +293,7 @@ class _FrameSearch:
         Where the price of jumps counts, only the `count` cheapest are considered.
         """
         chosen, frame, power = self.chosen, self.frame, self.database.schema.power
+        weights = get_weights(self.settings.search, self.database)
         excluded = np.any([frames for _, frames in self.exclusions], axis=0)
         apart = list_apart(np.arange(len(excluded)), chosen, self.database)
         own = self._collect(np.append(np.flatnonzero(~apart & ~excluded), chosen))
@@ -302,13 +304,9 @@ class _FrameSearch:
         if self.settings.search.price_weight:
             listed = np.array(self.select_cheapest(count), int)
             others = self._collect(listed[(apart & ~excluded)[listed]])
-            return find_flip(own, others.join(here), self._weights, power)
+            return find_flip(own, others.join(here), weights, power)
         others = self._collect(np.flatnonzero(apart & ~excluded))
-        return find_flip_of_many(own, others, here, self._weights, power)
-
-    @property
-    def _weights(self) -> tuple[float, ...]:
-        return get_weights(self.settings.search, self.database)
+        return find_flip_of_many(own, others, here, weights, power)
 
     def _collect(self, frames: Array) -> Costs:
         """Return the costs of frames, with the prices of jumps there if these count."""
@@ -374,10 +372,8 @@ def measure_prices(
         return database.poses[k], database.velocities[k], database.root_motion[k]
 
     jumps = [Jump(*get_state(frame), *get_state(other)) for other in others]
-    fade = np.array(database.limits), settings
-    return transition_cost.measure_prices(
-        transition_cost.enter(jumps, *fade), database.skeleton.parents
-    )
+    entered = transition_cost.enter(jumps, np.array(database.limits), settings)
+    return transition_cost.measure_prices(entered, database.skeleton.parents)
 
 
 def _find_exclusions(database: Database, search: Search) -> list[tuple[str, Array]]:
@@ -429,19 +425,17 @@ def to_dict(inspection: FrameInspection, database: Database) -> dict[str, Any]:
     """Return an inspection as JSON data."""
     labels = [feature.label for feature in inspection.features]
 
-    def terms_to_dict(cost: FrameCost) -> dict[str, Any]:
-        shares = [round(share, 5) for share in cost.terms]
-        return {"terms": dict(zip(inspection.terms, shares, strict=True))} if shares else {}
-
     def cost_to_dict(cost: FrameCost) -> dict[str, Any]:
         rounded = [round(value, 5) for value in cost.by_feature]
+        shares = [round(share, 5) for share in cost.terms]
+        terms = {"terms": dict(zip(inspection.terms, shares, strict=True))} if shares else {}
         return vars(database.get_frame_source(cost.frame)) | {
             "cost": round(cost.cost, 5),
             "by_feature": dict(zip(labels, rounded, strict=True)),
             "verdict": cost.verdict,
             "price": round(cost.price, 5),
             "feet": round(cost.feet, 5),
-            **terms_to_dict(cost),
+            **terms,
         }
 
     return vars(database.get_frame_source(inspection.frame)) | {

@@ -60,43 +60,22 @@ class FieldMap:
         }
 
 
-@dataclass(frozen=True)
-class FieldSample:
-    """Evenly chosen states of a field, from which all frames of its database are placed.
+def place_all(frames: Array, chains: Array, positions: Array, database: Database) -> Array:
+    """Return positions (N, d) of all frames: between the sampled ones (n, d) of their clip.
 
-    `features` (n, F) are those of the metric, `frames` (n,) the database's, `chains` (n,) the runs
-    of states that follow each other.
+    Sampled are `frames` (n,), and `chains` (n,) are the runs of states that follow each other. A
+    frame of a clip without samples has the position of the nearest sampled frame.
     """
-
-    features: Array
-    frames: Array
-    chains: Array
-
-    def place_all(self, positions: Array, database: Database) -> Array:
-        """Return positions (N, d) of all frames: between the sampled ones (n, d) of their clip.
-
-        A frame of a clip without samples has the position of the nearest sampled frame.
-        """
-        frames, count = self.frames, database.frame_count
-        every, ranges = np.arange(count), database.range_of_frame
-        before = np.maximum(frames.searchsorted(every, side="right") - 1, 0)
-        after = np.minimum(before + 1, len(frames) - 1)
-        own = ranges[frames[before]] == ranges
-        before = np.where(own, before, after)
-        joined = self.chains[before] == self.chains[after]
-        span = np.maximum(frames[after] - frames[before], 1)
-        share = np.where(joined, np.clip((every - frames[before]) / span, 0.0, 1.0), 0.0)
-        result: Array = positions[before] + share[:, None] * (positions[after] - positions[before])
-        return result
-
-
-def sample(database: Database, metric: Metric, most: int = NUMBERS.graph_states) -> FieldSample:
-    """Return about `most` evenly chosen states of a database's field, compared by a metric."""
-    states = MotionStates.from_database(database)
-    chains = states.compute_chains(database)
-    chosen = choose_evenly(chains, most)
-    features = metric.compute_features(states.poses[chosen], states.velocities[chosen])
-    return FieldSample(features, states.frames[chosen], chains[chosen])
+    every, ranges = np.arange(database.frame_count), database.range_of_frame
+    before = np.maximum(frames.searchsorted(every, side="right") - 1, 0)
+    after = np.minimum(before + 1, len(frames) - 1)
+    own = ranges[frames[before]] == ranges
+    before = np.where(own, before, after)
+    joined = chains[before] == chains[after]
+    span = np.maximum(frames[after] - frames[before], 1)
+    share = np.where(joined, np.clip((every - frames[before]) / span, 0.0, 1.0), 0.0)
+    result: Array = positions[before] + share[:, None] * (positions[after] - positions[before])
+    return result
 
 
 def build_field_map(
@@ -109,23 +88,19 @@ def build_field_map(
 
     `embed` returns positions (n, 3) of features (n, F) by another `method` instead.
     """
-    sampled = sample(database, metric)
+    states = MotionStates.from_database(database)
+    chains = states.compute_chains(database)
+    chosen = choose_evenly(chains, NUMBERS.graph_states)
+    features = metric.compute_features(states.poses[chosen], states.velocities[chosen])
     if embed:
-        positions, eigenvalues = embed(sampled.features), np.zeros(0)
+        positions, eigenvalues = embed(features), np.zeros(0)
     else:
-        positions, eigenvalues = embed_states(sampled.features)
-    return FieldMap(sampled.place_all(positions, database), eigenvalues, method)
+        positions, eigenvalues = embed_graph(build_graph(features))
+    placed = place_all(states.frames[chosen], chains[chosen], positions, database)
+    return FieldMap(placed, eigenvalues, method)
 
 
-def embed_states(features: Array, dimensions: int = NUMBERS.map_dimensions) -> tuple[Array, Array]:
-    """Return positions (n, d) of states by features (n, F), three to a term, and eigenvalues (d,).
-
-    Positions have the mean square 1 in each dimension. With too few states the last are all 0.
-    """
-    return embed_graph(build_graph(features), dimensions)
-
-
-def build_graph(features: Array, neighbours: int = NUMBERS.neighbours) -> sparse.csr_matrix:
+def build_graph(features: Array) -> sparse.csr_matrix:
     """Return the graph (n, n) of states by features (n, F), three to a term, in one piece.
 
     A state has edges to its neighbours, with the weight exp(-d²/σσ') by the distances σ of both to
@@ -133,7 +108,7 @@ def build_graph(features: Array, neighbours: int = NUMBERS.neighbours) -> sparse
     the weakest.
     """
     count = len(features)
-    indices, distances = Neighbours(features).find_nearest(features, neighbours + 1)
+    indices, distances = Neighbours(features).find_nearest(features, NUMBERS.neighbours + 1)
     reach = np.maximum(distances[:, -1], np.finfo(np.float32).tiny).astype(np.float64)
     weights = np.exp(-(distances.astype(np.float64) ** 2) / (reach[:, None] * reach[indices]))
     rows = np.repeat(np.arange(count), indices.shape[1])
@@ -167,13 +142,15 @@ def _join_pieces(graph: sparse.csr_matrix, features: Array) -> sparse.csr_matrix
     return graph.maximum(links + links.T).tocsr()
 
 
-def embed_graph(graph: sparse.csr_matrix, dimensions: int) -> tuple[Array, Array]:
-    """Return positions (n, d) of the vertices of a graph in one piece, and eigenvalues (d,).
+def embed_graph(graph: sparse.csr_matrix) -> tuple[Array, Array]:
+    """Return positions (n, 3) of the vertices of a graph in one piece, and eigenvalues (3,).
 
     They are the smoothest functions on it: eigenvectors of the normalized Laplacian with the
-    smallest eigenvalues above 0, over the square roots of the degrees.
+    smallest eigenvalues above 0, over the square roots of the degrees. Positions have the mean
+    square 1 in each dimension. With too few vertices the last are all 0.
     """
-    count, wanted = graph.shape[0], min(dimensions, graph.shape[0] - 1)
+    count, dimensions = graph.shape[0], NUMBERS.map_dimensions
+    wanted = min(dimensions, count - 1)
     positions, eigenvalues = np.zeros((count, dimensions)), np.zeros(dimensions)
     if wanted < 1:
         return positions, eigenvalues
@@ -194,17 +171,14 @@ def embed_graph(graph: sparse.csr_matrix, dimensions: int) -> tuple[Array, Array
 
 def compute_clip_colours(database: Database) -> Array:
     """Return a colour (N, 3) of each frame by its clip, which its mirror image shares."""
-    names = {name: number for number, name in enumerate(dict.fromkeys(_list_clips(database)))}
-    numbers = np.array([names[clip] for clip in _list_clips(database)])
+    clips = [part.label for part in database.ranges]
+    names = list(dict.fromkeys(clips))
+    numbers = np.array([names.index(clip) for clip in clips])
     hues = (numbers * _GOLDEN % 1.0)[database.range_of_frame]
     thirds = np.array([0.0, 1.0 / 3.0, 2.0 / 3.0])
     wheel = np.abs((hues[:, None] + thirds) % 1.0 * 6.0 - 3.0) - 1.0
     result: Array = 0.25 + 0.65 * np.clip(wheel, 0.0, 1.0)
     return result
-
-
-def _list_clips(database: Database) -> list[str]:
-    return [part.label for part in database.ranges]
 
 
 def compute_gait_colours(database: Database) -> Array:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ...database.database import Database
-from ..coverage.strands import sample_evenly
+from ..coverage.strands import sample_evenly, select_evenly
 from ..numbers import NUMBERS
 
 Array = np.ndarray
@@ -129,16 +129,14 @@ def build_pose_map(database: Database) -> PoseMap:
     scale = database.normalization.compute_scale(schema.weights)
     features = (np.asarray(database.features) - mean[:, None]) * scale[:, None]
     vectors = tuple(schema.vectors)
-    chosen = features[:, _select_evenly(count, NUMBERS.landmarks)]
+    chosen = features[:, select_evenly(count, NUMBERS.landmarks)]
     scaled = LandmarkMap.from_distances(compute_dissimilarities(chosen, chosen, vectors))
-    chunks = (
-        features[:, start : start + NUMBERS.distances_at_once]
-        for start in range(0, count, NUMBERS.distances_at_once)
-    )
+    starts = range(0, count, NUMBERS.distances_at_once)
+    chunks = (features[:, start : start + NUMBERS.distances_at_once] for start in starts)
     located = [scaled.locate(compute_dissimilarities(c, chosen, vectors)) for c in chunks]
     mds = np.concatenate(located)
     pca, explained_variance = compute_principal_map(features.T)
-    frames = _select_evenly(count, NUMBERS.stress_frames)
+    frames = select_evenly(count, NUMBERS.stress_frames)
     sample = features[:, frames]
     euclidean = compute_dissimilarities(sample, sample, [slice(0, len(features))])
     stress = {
@@ -146,8 +144,3 @@ def build_pose_map(database: Database) -> PoseMap:
         "pca": compute_stress(pca[frames], euclidean),
     }
     return PoseMap(mds, pca, stress, explained_variance, scaled, chosen, mean, scale, vectors)
-
-
-def _select_evenly(count: int, most: int) -> Array:
-    """Return up to `most` of `count` frames, evenly spread."""
-    return np.unique(np.linspace(0, count - 1, min(most, count)).round().astype(np.intp))

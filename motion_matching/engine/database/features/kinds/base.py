@@ -97,12 +97,9 @@ class PathKind(FeatureKind):
         """
 
     def compute(self, motion: FeatureMotion, feature: Feature) -> Array:
-        count, size = len(motion.table.track), 1 if self.is_number else 3
-        out = np.zeros((count, len(feature.times), size))
-        for k, time in enumerate(feature.times):
-            values = self.compute_at(motion.table, time, motion.beyond)
-            out[:, k, : values.shape[1]] = values
-        return out
+        moments = [self.compute_at(motion.table, time, motion.beyond) for time in feature.times]
+        values, size = np.stack(moments, axis=1), 1 if self.is_number else 3
+        return np.pad(values, ((0, 0), (0, 0), (0, size - values.shape[2])))
 
     @abstractmethod
     def read_goal(self, point: TrajectoryPoint) -> tuple[float, float]:

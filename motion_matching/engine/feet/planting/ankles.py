@@ -1,6 +1,8 @@
-"""Measure how far heels are up: about the toe, around the knee's axis."""
+"""Measure ankles: how far up about the toe, and on which side of each other."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -37,3 +39,21 @@ def compute_pitches(arm: np.ndarray, across: np.ndarray) -> np.ndarray:
     angle = np.arctan2(arm[:, 2], behind)
     # an ankle far ahead of its toe has gone over the top, not below
     return np.where(angle < -0.5 * np.pi, angle + 2.0 * np.pi, angle)
+
+
+def measure_sides(legs: Sequence[LegGeometry], positions: np.ndarray) -> np.ndarray:
+    """Return how far (T, L) ankles are on their own side, of bones at positions (T, B, 3).
+
+    It is relative to the first other leg that they keep clear of, in metres, seen from above along
+    the line of the hips; negative where legs cross, and 0 without another leg.
+    """
+    sides = np.zeros((len(positions), len(legs)))
+    for k, leg in enumerate(legs):
+        if leg.beside:
+            other = legs[leg.beside[0].leg]
+            hips, ankles = (
+                (positions[:, leg.chain[a]] - positions[:, other.chain[b]])[:, :2]
+                for a, b in ((leg.thigh, other.thigh), (leg.foot, other.foot))
+            )
+            sides[:, k] = np.sum(quat.normalize_vectors(hips) * ankles, axis=-1)
+    return sides
