@@ -28,7 +28,8 @@ def add(items: Items[Item], name: str) -> Item:
     named: Any = items
     name = to_readable(name)
     taken = {item.name for item in named}
-    number, free = 0, name
+    number = 0
+    free = name
     while free in taken:
         number += 1
         free = f"{name}.{number:03d}"
@@ -73,13 +74,15 @@ class ActiveItem:
 
     def remove(self) -> None:
         """Remove it; the next one becomes active. SettingsError if it comes from a linked file."""
-        items, index = getattr(self.owner, self.items), getattr(self.owner, self.index)
+        items = getattr(self.owner, self.items)
+        index = getattr(self.owner, self.index)
         remove(items, index, self.words)
         setattr(self.owner, self.index, clamp_index(items, index))
 
     def move(self, direction: str) -> bool:
         """Move it "UP" or "DOWN"; return whether that is possible. SettingsError as above."""
-        items, index = getattr(self.owner, self.items), getattr(self.owner, self.index)
+        items = getattr(self.owner, self.items)
+        index = getattr(self.owner, self.index)
         to = index + (1 if direction == "DOWN" else -1)
         if not 0 <= to < len(items):
             return False

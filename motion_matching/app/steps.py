@@ -116,13 +116,15 @@ def start(
     stop()
     bpy.context.window_manager.progress_begin(0.0, 1.0)
     runtime.work = Work(steps, callbacks.start_timer(window, seconds), operator, label)
-    runtime.progress, runtime.is_cancelled = (label, 0.0), False
+    runtime.progress = (label, 0.0)
+    runtime.is_cancelled = False
     callbacks.redraw()
 
 
 def stop() -> None:
     """End the work that goes on between redraws; may be called at any time, and twice."""
-    work, runtime.work = runtime.work, None
+    work = runtime.work
+    runtime.work = None
     if work is None:
         return
     try:
@@ -140,14 +142,18 @@ class TimeLeft:
     """Estimates the time left of a stage of work, from the time of the part done."""
 
     def __init__(self) -> None:
-        self._start, self._start_part, self._last = 0.0, 0.0, 1.0
+        self._start = 0.0
+        self._start_part = 0.0
+        self._last = 1.0
 
     def estimate(self, part: float, now: float) -> str:
         """Describe the time left at `now` (s), if enough is known; a lower part is a new stage."""
         if part < self._last:
-            self._start, self._start_part = now, part
+            self._start = now
+            self._start_part = part
         self._last = part
-        done, spent = part - self._start_part, now - self._start
+        done = part - self._start_part
+        spent = now - self._start
         if spent < _MIN_ESTIMATE_TIME or done <= 0.0:
             return ""
         minutes, seconds = divmod(round(spent * (1.0 - part) / done), 60)
@@ -166,11 +172,13 @@ class RedrawPace:
         """Work goes on at `now` (s): since the last slice, what was due was drawn."""
         if self._tagged_at is not None:
             pause = _PAUSE_PER_REDRAW * (now - self._tagged_at)
-            self._next, self._tagged_at = now + max(pause, _MIN_SHOWN_TIME), None
+            self._next = now + max(pause, _MIN_SHOWN_TIME)
+            self._tagged_at = None
 
     def is_due(self, progress: object, now: float) -> bool:
         """Return whether to redraw as a slice ends at `now` (s); then that is what is drawn."""
         if progress == self._drawn or now < self._next:
             return False
-        self._drawn, self._tagged_at = progress, now
+        self._drawn = progress
+        self._tagged_at = now
         return True

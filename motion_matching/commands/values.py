@@ -18,7 +18,8 @@ def parse_changes(
     texts: Sequence[str], settings: PerformerSettings | RetargetSettings
 ) -> dict[str, Any]:
     """Parse settings written as 'name=value' into JSON data. SettingsError for a wrong value."""
-    defaults, changes = get_defaults(settings), dict[str, Any]()
+    defaults = get_defaults(settings)
+    changes = dict[str, Any]()
     for text in texts:
         name, _, value = text.partition("=")
         default = defaults.get(name)

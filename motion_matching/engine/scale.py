@@ -46,7 +46,9 @@ PLACE = Columns(("m", "m", "rad"))
 GROUND_MOTION = Columns(("m/s", "m/s", "rad/s"))
 BONE = Columns((*["m"] * 3, *[""] * 4))
 BONE_VELOCITY = Columns((*["m/s"] * 3, *["rad/s"] * 3))
-POSE, VELOCITY = BONE._replace(axis=-2), BONE_VELOCITY._replace(axis=-2)  # (..., 7 or 6, B)
+# (..., 7 or 6, B)
+POSE = BONE._replace(axis=-2)
+VELOCITY = BONE_VELOCITY._replace(axis=-2)
 Unit = str | Columns | Mapping[str, str]  # the last one of the values of a mapping
 
 

@@ -129,7 +129,9 @@ def _find_fault(value: Any, default: Any, description: Description) -> str:
         return "" if isinstance(value, str) else "a text"
     if is_dataclass(default) or (default is None and value is None):
         return ""
-    least, most, whole = description.least, description.most, isinstance(default, int)
+    least = description.least
+    most = description.most
+    whole = isinstance(default, int)
     is_right = is_whole_number if whole else is_number
     if is_right(value) and least <= value <= most:
         return ""

@@ -51,4 +51,5 @@ class Clock:
     def rebase(self, now: float, longest: float) -> None:
         """Continue with an unrelated time, at which the last tick is due; see the class."""
         self._start = now - self._ticks_done / self.rate
-        self._last, self._longest = now, longest
+        self._last = now
+        self._longest = longest

@@ -109,7 +109,10 @@ class Recorder:
         performer: Performer,
     ) -> None:
         fps = performer.fps
-        self._writer, self._plan, self._history, self._fps = writer, plan, history, fps
+        self._writer = writer
+        self._plan = plan
+        self._history = history
+        self._fps = fps
         self._performer = performer
         self._base = find_base_take(writer.find_action(), plan.mode)
         self._first = plan.frame
@@ -117,7 +120,8 @@ class Recorder:
             self._first = float(self._base.find().frame_range[1]) + plan.frame_step
         self._lead_in = len(history.intents)
         self._length, self._pace = round(SEGMENT * fps), max(round(fps / (_FLUSHES * _PARTS)), 1)
-        self._previous_channels, self._part = writer.at_rest, 0
+        self._previous_channels = writer.at_rest
+        self._part = 0
         self._rows: np.ndarray = np.empty((self._length, writer.channel_count), np.float32)
         self.count = 0  # of ticks so far
         self._last: deque[np.ndarray] = deque(maxlen=2)  # poses
@@ -161,7 +165,8 @@ class Recorder:
         if self.count - self._flushed < self._pace:
             return 0
         self._flushed = self.count
-        count, part = len(self._writer.tracks), self._part
+        count = len(self._writer.tracks)
+        part = self._part
         numbers = range(count * part // _PARTS, count * (part + 1) // _PARTS)
         self._part = (part + 1) % _PARTS
         frames = self._first + self._plan.frame_step * np.arange(self._segment, self.count)
@@ -201,17 +206,21 @@ class Recorder:
 
         It is carried from the last two poses of the recording.
         """
-        plan, writer, performer = self._plan.rest, self._writer, self._performer
+        plan = self._plan.rest
+        writer = self._writer
+        performer = self._performer
         if plan is None or self._base is None or isinstance(writer, MarkerWriter):
             return None
         action: bpy.types.Action = self._base.find()
-        obj, step = writer.armature.find(), self._plan.frame_step
+        obj = writer.armature.find()
+        step = self._plan.frame_step
         left = (action.frame_range[1] - frame) / step
         if obj is None or left < _LEAST_REST:
             return None
         frames = frame + step * np.arange(-1, max(int(left + 1e-6), 1) + 1)
         rest = plan.reader.show(plan.reader.read(obj, frames.tolist(), action))
-        method, travels = performer.method, writer.travels
+        method = performer.method
+        travels = writer.travels
         is_level = travels and is_flat(performer.ground)
         carried = carry_on(
             plan.reader.show(np.stack([self._last[0], self._last[-1]])),
@@ -228,7 +237,8 @@ class Recorder:
             lead_back=plan.lead_back,
             moves=travels,
         )
-        rows, channels = [], self._previous_channels
+        rows = []
+        channels = self._previous_channels
         for pose in carried.poses:
             channels = writer.compute_channels(pose, channels)
             rows.append(channels.astype(np.float32))
@@ -252,7 +262,8 @@ class Recorder:
         """Return all ticks so far; before the first, only its frame."""
         rows = self._rows[: self.count]
         frames = self._first + self._plan.frame_step * np.arange(max(len(rows), 1))
-        name, writer = self._plan.name, self._writer
+        name = self._plan.name
+        writer = self._writer
         played = rows, self._fps, self._lead_in, recorded, writer.collection
         return RecordedTicks(name, writer.tracks, writer.scaled, frames, *played)
 

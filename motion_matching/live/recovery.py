@@ -43,7 +43,8 @@ from ..scene.writing.recording import RecordedTicks
 SUFFIX = ".mmrecovery"
 _FORMAT = 1
 _RECORD = struct.Struct("<cII")  # kind, length, checksum
-_HEADER, _TICKS = b"H", b"T"
+_HEADER = b"H"
+_TICKS = b"T"
 _LENGTH = struct.Struct("<I")
 _FARTHEST = 1e5  # metres, or anything else that a pose rests at
 _SAVED_AS_THEY_ARE = ("name", "scaled", "fps", "lead_in", "collection")  # of recorded ticks
@@ -108,7 +109,8 @@ class RecoveryFile:
     def append(self, rows: np.ndarray, recorded: performance.Performance) -> None:
         """Append ticks (T, C) and their performance; the first time, with that of the lead-in."""
         if self._lead_in is not None:
-            first, self._lead_in = self._lead_in, None
+            first = self._lead_in
+            self._lead_in = None
             recorded = performance.concatenate([first, recorded])
         text = performance.to_json(recorded).encode()
         channels = np.ascontiguousarray(rows, np.float32).tobytes()
@@ -191,7 +193,8 @@ def _read_track(data: Any, channels: int) -> Track:
     is_fitting = bool(rest) and len(rest) == size
     if not is_fitting or max(free, default=0) >= len(rest) or start + len(rest) > channels:
         raise EntryError(f"a track sets {path}, with other components")
-    group, optional = expect_text(track.get("group"), "a group"), track.get("optional", False)
+    group = expect_text(track.get("group"), "a group")
+    optional = track.get("optional", False)
     is_optional = expect_flag(optional, "'optional'")
     return Track(path, group, start, tuple(free), tuple(rest), is_optional)
 
@@ -211,7 +214,8 @@ def read(path: Path) -> RecoveredTake:
         if records[0][0] != _HEADER or header.get("format") != _FORMAT:
             raise ValueError("another format")
         width = expect_whole_number(header.get("channels"), "'channels'", 1)
-        parts, rows = [], []
+        parts = []
+        rows = []
         for _, payload in records[1:]:
             (length,) = _LENGTH.unpack_from(payload)
             start = _LENGTH.size + length

@@ -66,7 +66,8 @@ class Session(Stepper):
         origin: Start | None = None,
     ) -> None:
         super().__init__(performer, source, walls)
-        self.writer, self._origin = writer, origin
+        self.writer = writer
+        self._origin = origin
         self._follows_timeline = False
         self.spot: tuple[float, float] | None = None
         self._stack: ExitStack | None = None
@@ -86,7 +87,8 @@ class Session(Stepper):
         with ExitStack() as stack:
             stack.callback(self.source.close)
             self.source.open()
-            self._takes, self._waiting = [], None
+            self._takes = []
+            self._waiting = None
             self._begin(self._origin or Start(Placement(*self.writer.start)))
             self._clock = Clock(self.performer.fps, self._get_longest_stall())
             if not self.source.lead_in:  # which takes time: then the first `tick` starts the clock
@@ -119,7 +121,8 @@ class Session(Stepper):
         if dropped >= _REPORTED_STALL:
             self._messages.append(f"{dropped:.1f} s are missing, because Blender was busy.")
         messages = (*self._take_messages(), *self.source.take_messages())
-        commands, is_finished = tuple(self.source.take_commands()), self.source.is_finished
+        commands = tuple(self.source.take_commands())
+        is_finished = self.source.is_finished
         return Report(count, self._frame, commands, messages, dropped, is_finished)
 
     def switch_clock(self, now: float, *, with_timeline: bool) -> None:
@@ -139,7 +142,9 @@ class Session(Stepper):
     @property
     def velocity(self) -> tuple[float, float]:
         """Return the velocity of the character in the last tick, in m/s."""
-        here, before, fps = self._frame.character, self._before.character, self.performer.fps
+        here = self._frame.character
+        before = self._before.character
+        fps = self.performer.fps
         return (here.x - before.x) * fps, (here.y - before.y) * fps
 
     @property
@@ -158,7 +163,8 @@ class Session(Stepper):
 
         Returns messages for the user, such as why a take could not be written. May be called twice.
         """
-        stack, self._stack = self._stack, None
+        stack = self._stack
+        self._stack = None
         if stack is not None:
             stack.close()
         return self._take_messages()
@@ -199,7 +205,8 @@ class Session(Stepper):
 
     def _receive(self, intent: Intent) -> None:
         if self._waiting and self.source.is_there(intent):
-            plan, self._waiting = self._waiting, None
+            plan = self._waiting
+            self._waiting = None
             try:
                 self.record(plan)
             except MotionMatchingError as refusal:
@@ -219,7 +226,8 @@ class Session(Stepper):
 
     def discard_recording(self) -> None:
         """End the recording and delete it."""
-        recorder, self._recorder = self._recorder, None
+        recorder = self._recorder
+        self._recorder = None
         if recorder:
             recorder.discard()
             self.writer.show_again()
@@ -229,7 +237,8 @@ class Session(Stepper):
 
         Returns the paths of their recovery files, in the order of recording.
         """
-        recorder, self._recorder = self._recorder, None
+        recorder = self._recorder
+        self._recorder = None
         paths = self._close_recoveries(keep=True)
         last = recorder.leave() if recorder else None
         return [*paths, last] if last else paths
@@ -245,7 +254,8 @@ class Session(Stepper):
             self._recorder.tick(self._frame.pose)
 
     def _take_messages(self) -> tuple[str, ...]:
-        messages, self._messages = self._messages, []
+        messages = self._messages
+        self._messages = []
         return tuple(messages)
 
     def _interpolate_pose(self) -> np.ndarray:
@@ -257,7 +267,8 @@ class Session(Stepper):
         return pose
 
     def _finish_recording(self) -> str | None:
-        recorder, self._recorder = self._recorder, None
+        recorder = self._recorder
+        self._recorder = None
         take = recorder.finish() if recorder else None
         if recorder is None or take is None:
             return None

@@ -26,7 +26,9 @@ class Stepper:
     """
 
     def __init__(self, performer: Performer, source: Input, walls: tuple[Wall, ...] = ()) -> None:
-        self.performer, self.source, self._walls = performer, source, walls
+        self.performer = performer
+        self.source = source
+        self._walls = walls
         self.tags: frozenset[str] = frozenset()
         self.adapt_intent: Callable[[Intent], Intent] = lambda intent: intent
         self.method_name = ""
@@ -39,13 +41,15 @@ class Stepper:
         start = self.source.start or start
         self.performer.apply(self.performer.settings.with_changes(start.settings))
         self._go_on_from(start)
-        self._pending, self._ticks = {}, 0
+        self._pending = {}
+        self._ticks = 0
         for _ in range(self.source.lead_in):
             self._step(0.0)
 
     def _go_on_from(self, start: Start) -> None:
         """Place the character, as the performance of the ticks to come does."""
-        (x, y, yaw), fps = start.placement, self.performer.fps
+        (x, y, yaw) = start.placement
+        fps = self.performer.fps
         settings = self.performer.settings.to_dict()
         beginning = Performance("", fps, (), (x, y), yaw, settings=settings, walls=self._walls)
         beginning = replace(beginning, method=self.method_name, start=start.state)
@@ -53,7 +57,8 @@ class Stepper:
         self._history = History(beginning)
 
     def _step(self, view_heading: float) -> None:
-        frame, tick = self._frame, self._ticks
+        frame = self._frame
+        tick = self._ticks
         self._ticks += 1
         places = frame.character, frame.simulation_object
         situation = Situation(tick, self.performer.dt, *places, view_heading)
@@ -72,7 +77,8 @@ class Stepper:
 
     def _apply_changes(self, tick: int) -> Mapping[str, Any]:
         """Apply the settings that change at a tick, and return the accepted ones."""
-        change, self._pending = {**self.source.get_settings_at(tick), **self._pending}, {}
+        change = {**self.source.get_settings_at(tick), **self._pending}
+        self._pending = {}
         if not change:
             return {}
         try:

@@ -49,7 +49,8 @@ class MOTION_MATCHING_MT_add_sources(bpy.types.Menu):
         )
         set_options(others, which="OTHERS")
         layout.operator("motion_matching.add_assets", icon="ASSET_MANAGER")
-        name, text = "motion_matching.add_blend_actions", "Add From Blender File"
+        name = "motion_matching.add_blend_actions"
+        text = "Add From Blender File"
         layout.operator(name, text=text, icon="FILE_BLEND")
         layout.separator()
         layout.operator("motion_matching.add_files", icon="FILE")

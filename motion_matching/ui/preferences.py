@@ -20,7 +20,8 @@ from .base.operator_base import IDLE, Operator
 from .base.typed_properties import annotate, choice, declare, number, switch, text
 from .play import layers
 
-STEER, START = "motion_matching.steer", "motion_matching.start"
+STEER = "motion_matching.steer"
+START = "motion_matching.start"
 # by action: its label, its keys as Blender's events name them, and its button as SDL names it
 ACTIONS = {
     "ahead": ("Ahead", "W, UP_ARROW", ""),
@@ -151,7 +152,8 @@ class MotionMatchingPreferences(layers.Layers, colors.Palettes, bpy.types.AddonP
         column = self.layout.column(heading="New Characters Show")
         for name in (*layers.PROPERTIES, "tick_budget"):
             column.prop(self, name)
-        column, background = self.layout.column(), colors.find_background()
+        column = self.layout.column()
+        background = colors.find_background()
         keymaps.draw_label(column, "Colors")  # Blender draws headings only before switches
         for role in colors.ROLES:
             column.prop(self, f"{background}_{role}")
@@ -226,7 +228,8 @@ def create_devices() -> tuple[
     live.inputs.devices.keyboard.Keyboard, tuple[live.inputs.devices.devices.Device, ...]
 ]:
     """Create the keyboard and the other devices. SettingsError for unknown or doubled keys."""
-    settings, hold = get_preferences(), tuple[str, ...]()
+    settings = get_preferences()
+    hold = tuple[str, ...]()
     if settings:
         hold = tuple(name for name in ("run", "strafe") if getattr(settings, f"hold_{name}"))
     keyboard = live.inputs.devices.keyboard.Keyboard(_read_keys(), hold)
@@ -269,7 +272,8 @@ def _read_keys() -> dict[str, list[str]]:
 
 def _read_buttons() -> dict[str, str]:
     """Return the button of each action that can have one. SettingsError for one with two tasks."""
-    settings, labels = get_preferences(), {name: label for name, label, _ in BUTTONS}
+    settings = get_preferences()
+    labels = {name: label for name, label, _ in BUTTONS}
     buttons = {
         action: getattr(settings, f"pad_{action}") if settings else button
         for action, (_, _, button) in ACTIONS.items()

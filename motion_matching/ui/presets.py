@@ -59,7 +59,8 @@ def _move_to_bin(path: Path) -> Path:
 
     Raises SettingsError, with the preset still in its place, if that cannot be done.
     """
-    kind, number = path.parent.name, 1
+    kind = path.parent.name
+    number = 1
     try:
         folder = path.parents[1] / BIN / kind
         folder.mkdir(parents=True, exist_ok=True)
@@ -208,7 +209,8 @@ class _PresetMenu:
 
     preset_operator = MOTION_MATCHING_OT_apply_preset.bl_idname
     preset_extensions = frozenset({".json"})
-    kind, for_source = "", False
+    kind = ""
+    for_source = False
 
     def draw(self, context: bpy.types.Context) -> None:
         menu: Any = self  # whose type says less than Blender takes
@@ -257,4 +259,5 @@ class MOTION_MATCHING_MT_source_mappings(_PresetMenu, bpy.types.Menu):
     """Bones by role of the active source and of the character"""
 
     bl_label = "Mappings"
-    kind, for_source = "mappings", True
+    kind = "mappings"
+    for_source = True

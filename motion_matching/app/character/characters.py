@@ -79,7 +79,8 @@ def get_placement(
 
     With a `frame`, where its animation has it then.
     """
-    matrix, placements = obj.matrix_world, scene.staging.placements
+    matrix = obj.matrix_world
+    placements = scene.staging.placements
     if frame not in (None, bpy.context.scene.frame_current) and placements.is_animated(obj):
         [matrix] = placements.sample_matrices(obj, [frame])
     turn = matrix.to_quaternion()
@@ -89,6 +90,7 @@ def get_placement(
 
 def get_root_target(obj: bpy.types.Object) -> tuple[scene.rig.root_target.RootTarget | None, str]:
     """Return what carries a character (None: to be found), and its bone if it is one."""
-    targets, settings = scene.rig.root_target.RootTarget, settings_of(obj)
+    targets = scene.rig.root_target.RootTarget
+    settings = settings_of(obj)
     root = None if settings.root == "AUTO" else targets[settings.root]
     return root, settings.root_bone if root is targets.BONE else ""

@@ -89,7 +89,8 @@ def _make_key(obj: bpy.types.Object) -> tuple[Any, ...]:
 
 def get_control_settings(obj: bpy.types.Object) -> ControlSettings:
     """Return how takes are written to the controls of an armature."""
-    group, distance = settings_of(obj).retarget, to_plain_value(settings_of(obj).fewer_keys)
+    group = settings_of(obj).retarget
+    distance = to_plain_value(settings_of(obj).fewer_keys)
     settings = ControlSettings(legs=group.legs, arms=group.arms)
     return replace(settings, fewer_keys=True, distance=distance) if distance else settings
 
@@ -101,7 +102,8 @@ def solve_take_steps(
 
     Raises RigError if they cannot be keyed.
     """
-    clip, settings = remove_toe_ends(take.to_clip()), get_control_settings(obj)
+    clip = remove_toe_ends(take.to_clip())
+    settings = get_control_settings(obj)
     stage = "Finding Fewer Keys" if settings.fewer_keys else "Solving Controls"
     steps = solve_bake_steps(obj, rig, clip, settings, frame)
     return map_steps(steps, lambda part: (stage, part or 0.0))
@@ -112,7 +114,8 @@ def create_writer(obj: bpy.types.Object, rig: ControlRig, skeleton: Skeleton) ->
 
     Raises RigError if they cannot be keyed, or if one bone collection alone is to be driven.
     """
-    play, settings = settings_of(obj).play, get_control_settings(obj)
+    play = settings_of(obj).play
+    settings = get_control_settings(obj)
     if play.collection:
         raise describe_partial(obj, rig)
     writer = ControlWriter(obj, rig, skeleton, settings)

@@ -55,7 +55,8 @@ def _get_dependencies(obj: bpy.types.Object) -> tuple[Any, ...]:
 
 
 def _refresh_pending() -> None:
-    pending, runtime.pending_rigs = runtime.pending_rigs, set()
+    pending = runtime.pending_rigs
+    runtime.pending_rigs = set()
     changed = [obj for obj in bpy.data.objects if obj.session_uid in pending and _has_changed(obj)]
     known = runtime.rigs.keys()
     if any(obj.session_uid in known for obj in changed):

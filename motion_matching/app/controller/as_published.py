@@ -25,7 +25,8 @@ def apply(obj: bpy.types.Object, published: PublishedSet) -> tuple[str, str]:
     """Set an armature as published; return the changes with the next steps, and the differences
     left.
     """
-    settings, before = settings_of(obj), get_build_settings(obj).get_content()
+    settings = settings_of(obj)
+    before = get_build_settings(obj).get_content()
     partial = _describe_partial(obj, published, is_tagged=settings.auto_tags)
     features.set_features(
         settings.features, presets.load("features", published.features), published.features
@@ -39,7 +40,8 @@ def apply(obj: bpy.types.Object, published: PublishedSet) -> tuple[str, str]:
     set_controller(settings.controller, published.controller_settings, named)
     settings.controller.method = "FIELD" if published.method == FIELD else "MATCHING"
     if published.tags:
-        settings.training.tags, settings.auto_tags = ", ".join(published.tags), True
+        settings.training.tags = ", ".join(published.tags)
+        settings.auto_tags = True
     changed = get_build_settings(obj).get_content() != before
     status.invalidate()
     steps = [_BUILD] if changed and settings.built_key else []

@@ -24,7 +24,8 @@ def find_file(name: str) -> Path:
 
     Raises SettingsError if there is none.
     """
-    files, wanted = _find_files(), name.strip().lower().replace(" ", "_")
+    files = _find_files()
+    wanted = name.strip().lower().replace(" ", "_")
     for known, path in files.items():
         if wanted in (known.lower(), known.lower().replace(" ", "_")):
             return path

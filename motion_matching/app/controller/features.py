@@ -55,15 +55,19 @@ def set_features(features: Any, data: Any, preset: str) -> None:
         item = (
             property_access.add(features.items, feature.label) if is_new else features.items[index]
         )
-        item.kind, item.bone = feature.kind, feature.bone
-        item.weight, item.axes, item.time = feature.weight, feature.axes, feature.time
+        item.kind = feature.kind
+        item.bone = feature.bone
+        item.weight = feature.weight
+        item.axes = feature.axes
+        item.time = feature.time
         times = ", ".join(f"{time:.10g}" for time in feature.times)
         item.times, item.bone_times = ("", times) if feature.bone else (times, "")
     for index in range(len(schema.features), inherited):
         features.items[index].weight = 0.0
     for name in _GENERAL:
         setattr(features, name, getattr(schema, name))
-    features.index, features.preset = 0, preset
+    features.index = 0
+    features.preset = preset
 
 
 def set_default_features(features: Any) -> None:

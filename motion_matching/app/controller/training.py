@@ -161,7 +161,8 @@ class ChosenMethod:
 
 def _get_quality(obj: bpy.types.Object) -> str:
     """Return the name of the quality that an armature is set to."""
-    names, number = list(QUALITIES), settings_of(obj).training.quality
+    names = list(QUALITIES)
+    number = settings_of(obj).training.quality
     return names[min(max(number, 1), len(names)) - 1]  # files of other versions hold any number
 
 
@@ -191,7 +192,9 @@ def train_steps(obj: bpy.types.Object) -> Steps[str]:
     saved.
     """
     runtime.stop_message = _NOTHING_DONE
-    uid, request, library = obj.session_uid, TrainingRequest.from_object(obj), get_library()
+    uid = obj.session_uid
+    request = TrainingRequest.from_object(obj)
+    library = get_library()
     database = yield from load_or_build_steps(obj)
     key = request.compute_key(settings_of(get_armature(uid)).built_key)
     files = library.get_path(key), library.get_path(f"{key}.stopped")
@@ -205,7 +208,8 @@ def train_steps(obj: bpy.types.Object) -> Steps[str]:
     settings = settings_of(get_armature(uid))
     settings.training.trained_key = key
     # it plays best with the actions that it was trained for
-    settings.controller.neighbours, settings.controller.drift = function.neighbours, function.drift
+    settings.controller.neighbours = function.neighbours
+    settings.controller.drift = function.drift
     return f"Trained {words}"
 
 
@@ -248,7 +252,8 @@ def get_training_state(obj: bpy.types.Object) -> str:
     """
     if status.get_status(obj).kind == "unknown":
         return "unknown"
-    trained, key = settings_of(obj).training.trained_key, get_training_key(obj)
+    trained = settings_of(obj).training.trained_key
+    key = get_training_key(obj)
     state = _find_state_on_disk(key) if key else "missing"
     if state != "missing" or not trained:
         return state

@@ -51,7 +51,8 @@ def load_or_build_steps(
     scripts change keys without a report. Raises errors of sampling, building and saving, and of
     files that change meanwhile. Nothing is changed before the end.
     """
-    uid, databases = obj.session_uid, get_library()
+    uid = obj.session_uid
+    databases = get_library()
     if trusts_status and status.is_current(obj):
         content = run_to_end(content_steps(uid, reads_all=False))
         if databases.is_loaded(content.key):
@@ -136,7 +137,8 @@ def read_sources_steps(
     or what it follows, changed.
     """
     obj = get_armature(uid)
-    indices, before = get_enabled_indices(obj), evaluation.read_followed_transforms(obj)
+    indices = get_enabled_indices(obj)
+    before = evaluation.read_followed_transforms(obj)
     result: list[tuple[Source, int]] = []
     for number, index in enumerate(indices):
         name = get_source(uid, index)[1].name
@@ -167,7 +169,8 @@ def _sample_steps(uid: int, index: int, stage: str) -> Steps[SampledClip | None]
     obj, source = get_source(uid, index)
     if source.kind != "ACTION":
         return None
-    owner, limits = source.performer or obj, _get_limits(source)
+    owner = source.performer or obj
+    limits = _get_limits(source)
     return (yield from sample_steps(owner, source.action, stage, limits))
 
 
@@ -184,7 +187,8 @@ def read_source(
     It has the path that was edited by hand, unless `by_hand` is False. An action may have been
     `sampled` before.
     """
-    speed, loop = round(source.speed, 6), source.loop
+    speed = round(source.speed, 6)
+    loop = source.loop
     result = Source(
         file=find_file(source),
         character=(source.character or None) if source.kind == "FILE" else None,
@@ -196,7 +200,8 @@ def read_source(
         keep_floor=source.keep_floor,
         ground=source_grounds.read_floor(source),
     )
-    first, limits = 0, _get_limits(source)
+    first = 0
+    limits = _get_limits(source)
     if source.kind == "ACTION":
         if sampled is None:
             owner = source.performer or obj
@@ -217,5 +222,6 @@ def _add_hand_path(result: Source, obj: bpy.types.Object, source: Any, first: in
     axes = get_axes(settings_of(obj))
     if result.clip is None:
         result = replace(result, clip=bvh.load(result.file or "", **get_reading(source)))
-    start, count = result.start or 0, result.load(axes).frame_count
+    start = result.start or 0
+    count = result.load(axes).frame_count
     return replace(result, track=hand_path.read_path(source.path, obj, first + start, count))

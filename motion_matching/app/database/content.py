@@ -72,11 +72,14 @@ def content_steps(uid: int, reads_all: bool = True) -> Steps[Content]:
     Unless it `reads_all`, actions that Blender has reported no change of are not read again.
     """
     obj = get_armature(uid)
-    settings, sources = settings_of(obj), settings_of(obj).sources
+    settings = settings_of(obj)
+    sources = settings_of(obj).sources
     with_files = any(source.kind == "FILE" for source in sources)
-    indices, names = get_enabled_indices(obj), []
+    indices = get_enabled_indices(obj)
+    names = []
     kinds = {sources[index].kind for index in indices}
-    build_settings, bones = get_build_settings(obj), {"bones": settings.bones}
+    build_settings = get_build_settings(obj)
+    bones = {"bones": settings.bones}
     if len(kinds) > 1 and not build_settings.character:
         # earlier versions mixed up the bone frames of files and actions
         bones["frames"] = "of the armature"
@@ -130,7 +133,8 @@ def _collect_source_settings(
     # left out at their defaults, so that databases of before are found
     use |= {name: True for name in ("tempo", "keep_frames", "keep_floor") if getattr(source, name)}
     described = [(get_tag_name(tag), _describe_tag_range(tag)) for tag in source.tag_ranges]
-    ranges, loops = [tag for _, tag in described], [tag for name, tag in described if name == LOOP]
+    ranges = [tag for _, tag in described]
+    loops = [tag for name, tag in described if name == LOOP]
     loop = LOOP if LOOP in parse_names(source.tags) else ""
     return (
         use | _describe_tags(source.gait, source.tags, ranges),

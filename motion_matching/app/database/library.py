@@ -40,7 +40,8 @@ def move_steps(target: Path | None) -> Steps[str]:
 
     Raises DatabaseError if that cannot be; then nothing has changed.
     """
-    chosen, source = preferences.get_preferences(), get_library().folder
+    chosen = preferences.get_preferences()
+    source = get_library().folder
     goal = own_files.get_own_folder(target) if target else library.get_folder()
     if chosen is None:
         raise DatabaseError("The folder is a preference; enable the extension to choose another.")
@@ -58,7 +59,8 @@ def move_steps(target: Path | None) -> Steps[str]:
 
 def get_library() -> library.Library:
     """Return the library, limited by the preferences. DatabaseError if it has no folder."""
-    folder, chosen = get_folder(), preferences.get_preferences()
+    folder = get_folder()
+    chosen = preferences.get_preferences()
     if runtime.library is None or runtime.library.folder != folder:
         runtime.library = library.Library(folder)
         if folder.name == own_files.FOLDER:

@@ -41,7 +41,9 @@ from .stored_databases import content_to_find_steps, find_database, find_idle_ta
 
 REFRESH_DELAY = 0.2  # seconds from a change to the next refresh
 _WATCHED = ("ACTION", "ARMATURE", "OBJECT", "MESH", "CURVE")  # kinds of what databases are made of
-_SLICE, _PAUSE = 0.02, 0.01  # seconds that a refresh runs, and pauses, at a time
+# seconds that a refresh runs, and pauses, at a time
+_SLICE = 0.02
+_PAUSE = 0.01
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,8 @@ UNKNOWN = Status()
 
 def get_status(obj: bpy.types.Object) -> Status:
     """Return the last known status of an armature object; without one, schedule a refresh."""
-    statuses, uid = runtime.statuses, obj.session_uid
+    statuses = runtime.statuses
+    uid = obj.session_uid
     if uid not in statuses.by_uid:
         statuses.by_uid[uid] = UNKNOWN
         statuses.stale.add(uid)
@@ -94,7 +97,8 @@ def get_status(obj: bpy.types.Object) -> Status:
 
 def is_current(obj: bpy.types.Object) -> bool:
     """Return whether a database is known to be fresh, and Blender reported no change since."""
-    statuses, uid = runtime.statuses, obj.session_uid
+    statuses = runtime.statuses
+    uid = obj.session_uid
     return statuses.by_uid.get(uid, UNKNOWN).kind == "fresh" and uid not in statuses.stale
 
 
@@ -110,7 +114,8 @@ def refresh_steps(uid: int) -> Steps[Status]:
 
 def _store(obj: bpy.types.Object, result: Status) -> Status:
     """Store the status of an armature object, and follow its database's sources."""
-    statuses, uid = runtime.statuses, obj.session_uid
+    statuses = runtime.statuses
+    uid = obj.session_uid
     statuses.by_uid[uid] = result
     statuses.stale.discard(uid)
     statuses.watched.add(obj.data.session_uid)
@@ -171,7 +176,8 @@ def _add_problems(
 def _compute_database_status_steps(uid: int, reads_all: bool) -> Steps[Status]:
     try:
         current = yield from content_to_find_steps(uid, reads_all)
-        obj, key = get_armature(uid), current.key
+        obj = get_armature(uid)
+        key = current.key
         if (database := find_database(obj, current)) is not None:
             return _get_database_status(obj, current, database)
     except MotionMatchingError as error:
@@ -201,10 +207,12 @@ def forget_tagged(keys: Sequence[str]) -> None:
 
 def _get_database_status(obj: bpy.types.Object, content: Content, database: Database) -> Status:
     """Return the status of an armature's database, which is described only once."""
-    known, key = runtime.statuses.by_key, content.key
+    known = runtime.statuses.by_key
+    key = content.key
     if key not in known:
         known[key] = _describe(database, key)
-    idle, odd = find_idle_tags(obj, content, database), list_odd_moments(obj, content, database)
+    idle = find_idle_tags(obj, content, database)
+    odd = list_odd_moments(obj, content, database)
     return replace(known[key], idle_tags=idle, odd=odd)
 
 
@@ -258,7 +266,8 @@ def format_length(frames: int, seconds: float, fps: float) -> str:
 
 def _refresh_stale() -> float | None:
     """Compute statuses for a moment; return the seconds to the next moment, or None at the end."""
-    statuses, until = runtime.statuses, time.perf_counter() + _SLICE
+    statuses = runtime.statuses
+    until = time.perf_counter() + _SLICE
     while statuses.stale:
         uid = next(iter(statuses.stale)) if statuses.refresh is None else statuses.refresh[0]
         statuses.refresh = statuses.refresh or (uid, _compute_status_steps(uid, reads_all=False))

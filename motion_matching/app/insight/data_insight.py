@@ -80,7 +80,8 @@ def measure_steps(obj: bpy.types.Object) -> Steps[CoverageReport]:
     uid = obj.session_uid
     database = yield from load_or_build_steps(obj)
     obj = get_armature(uid)
-    key, reference = settings_of(obj).built_key, get_reference(obj)
+    key = settings_of(obj).built_key
+    reference = get_reference(obj)
     tracks, settings = _get_reference_tracks(obj, database)
     rise = _find_rise(obj)
 
@@ -100,7 +101,8 @@ def _get_reference_tracks(
     obj: bpy.types.Object, database: Database
 ) -> tuple[Iterator[np.ndarray], PerformerSettings]:
     """Return tracks of the simulation object to compare with, made one by one, and its settings."""
-    settings, fps = get_performer_settings(obj, database), database.fps
+    settings = get_performer_settings(obj, database)
+    fps = database.fps
     action = _get_reference_recording(obj)
     if action is None:
         return coverage.simulate_tracks(settings, fps), settings
@@ -143,7 +145,8 @@ def _report_coverage(
     summary += result.slopes
     data = strands.from_database(database, MAX_STRANDS)
     simulation = strands.from_tracks(result.tracks, database.fps, MAX_STRANDS)
-    offset, to_capture = data.width + simulation.width + _GAP, tuple(result.data["to_capture"])
+    offset = data.width + simulation.width + _GAP
+    to_capture = tuple(result.data["to_capture"])
     return CoverageReport(*subject, tuple(summary), to_capture, data, simulation, result, offset)
 
 
@@ -158,7 +161,8 @@ def map_database_steps(uid: int, key: str, database: Database) -> Steps[MappedPo
     """Map the poses of a database, and the states of its field if they are shown, unless done."""
     obj = get_armature(uid)
     metric = get_field_metric(obj) if settings_of(obj).insight.map == "field" else ""
-    data, known = (key, runtime.statuses.editions[key]), runtime.pose_maps
+    data = (key, runtime.statuses.editions[key])
+    known = runtime.pose_maps
     done = known.get(uid)
     if done and done[:2] != data:
         done = None
@@ -220,7 +224,8 @@ def explain_staleness(
         return "The database was built again since"
     if not isinstance(result, CoverageReport):
         return ""
-    before, now = result.reference, get_reference(obj)
+    before = result.reference
+    now = get_reference(obj)
     if before == now:
         return ""
     if before[0] == now[0] == "controller":

@@ -48,20 +48,23 @@ def use_steps(obj: bpy.types.Object, frame: int) -> Steps[str]:
     It becomes another take, which is then assigned and inspected. Raises SettingsError if no moment
     of such a take is inspected, and what performing and baking raise.
     """
-    uid, seen = obj.session_uid, runtime.inspector
+    uid = obj.session_uid
+    seen = runtime.inspector
     action = seen.take.find() if seen and seen.take else None
     inspected = seen.inspected if seen else None
     if seen is None or action is None or inspected is None or inspected.moment is None:
         raise SettingsError("No take is inspected; inspect a frame of one first.")
     number, tick = inspected.moment
     parts = list(read_parts_on_ground(obj, action))
-    name, request = frame_names.format_frame(seen.database, frame), action.name
+    name = frame_names.format_frame(seen.database, frame)
+    request = action.name
     parts[number] = _enter(parts[number], tick, name, seen.database.fps)
     _, database, settings = yield from load_with_settings_steps(obj)
     takes = yield from perform_steps(database, settings, parts)
     made = BakeRequest(request, tuple(parts), beside=request)
     bake = yield from prepare_takes_steps(get_armature(uid), made, takes, database)
-    obj, (baked, _) = get_armature(uid), bake()
+    obj = get_armature(uid)
+    (baked, _) = bake()
     actions.assign(obj, baked)
     source_preview.stop()
     yield from inspect_steps(obj)
@@ -71,7 +74,8 @@ def use_steps(obj: bpy.types.Object, frame: int) -> Steps[str]:
 
 def _enter(part: TakePart, tick: int, name: str, fps: float) -> TakePart:
     """Return a part of a take that enters a frame of a name at a tick; ticks are at `fps`."""
-    performed, lead_in = part.performance.resample(fps), part.count_lead_in(fps)
+    performed = part.performance.resample(fps)
+    lead_in = part.count_lead_in(fps)
     intents = list(performed.intents)
     intents[lead_in + tick] = intents[lead_in + tick]._replace(enter=name)
     return part._replace(performance=replace(performed, intents=tuple(intents)), lead_in=lead_in)
@@ -79,8 +83,10 @@ def _enter(part: TakePart, tick: int, name: str, fps: float) -> TakePart:
 
 def find_source_steps(obj: bpy.types.Object, database: Database, frame: int) -> Steps[SourceFrame]:
     """Find the source of a database's frame. SettingsError if it is not in the list any more."""
-    uid, number = obj.session_uid, int(database.range_of_frame[frame])
-    origin, place = database.ranges[number], database.get_frame_source(frame)
+    uid = obj.session_uid
+    number = int(database.range_of_frame[frame])
+    origin = database.ranges[number]
+    place = database.get_frame_source(frame)
     named = []
     if database.range_sources is not None:
         keys = (yield from content_steps(uid)).source_keys
@@ -100,7 +106,8 @@ def find_source_steps(obj: bpy.types.Object, database: Database, frame: int) -> 
 
 def go_to_source_steps(obj: bpy.types.Object, frame: int) -> Steps[str]:
     """Choose the source of a frame of the inspected database, preview it, and go to the frame."""
-    uid, seen = obj.session_uid, runtime.inspector
+    uid = obj.session_uid
+    seen = runtime.inspector
     if seen is None:
         raise SettingsError("Nothing is inspected; inspect a frame first.")
     found = yield from find_source_steps(obj, seen.database, frame)

@@ -97,7 +97,8 @@ def inspect_steps(obj: bpy.types.Object) -> Steps[Inspector]:
     )
     obj = get_armature(uid)
     subject, action = find_subject(obj)
-    armature, firsts = Handle.from_block(obj, "objects"), find_first_frames(obj, database)
+    armature = Handle.from_block(obj, "objects")
+    firsts = find_first_frames(obj, database)
     edition = runtime.statuses.editions[key]
     inspector = Inspector(armature, key, edition, database, firsts, method, subject)
     if subject == "take" and action is not None:
@@ -167,9 +168,13 @@ def _update_frame(seen: Inspector) -> None:
         inspected = locate(seen, obj, bpy.context.scene.frame_current)
     except MotionMatchingError as error:
         seen.inspected, seen.inspection, seen.problem = None, None, str(error)
-        seen.strokes, seen.goal_strokes, seen.lines, seen.similar = (), (), (), ()
+        seen.strokes = ()
+        seen.goal_strokes = ()
+        seen.lines = ()
+        seen.similar = ()
         return
-    seen.problem, seen.goal_strokes = "", ()
+    seen.problem = ""
+    seen.goal_strokes = ()
     if inspected is None:  # what was seen of the pose stays until the frame rests
         return
     seen.inspected = inspected
@@ -178,8 +183,13 @@ def _update_frame(seen: Inspector) -> None:
 
 def _find_similar(seen: Inspector) -> None:
     """Find the frames that are most like the pose on the screen, as it moves there."""
-    obj, database, scene = seen.armature.find(), seen.database, bpy.context.scene
-    seen.inspected, seen.inspection, seen.strokes, seen.similar = None, None, (), ()
+    obj = seen.armature.find()
+    database = seen.database
+    scene = bpy.context.scene
+    seen.inspected = None
+    seen.inspection = None
+    seen.strokes = ()
+    seen.similar = ()
     try:
         if seen.reader is None:
             return
@@ -214,10 +224,12 @@ def _show_costs(seen: Inspector) -> None:
 
 
 def _update_costs(seen: Inspector, inspected: InspectedFrame) -> None:
-    database, frame = seen.database, inspected.frame
+    database = seen.database
+    frame = inspected.frame
     motion = _describe_motion(database, frame)
     if inspected.choice is not None:
-        seen.inspection, seen.lines = None, (motion,)
+        seen.inspection = None
+        seen.lines = (motion,)
         return
     try:
         trajectory, tags, settings = _get_goal(seen, inspected)
@@ -235,7 +247,8 @@ def _update_costs(seen: Inspector, inspected: InspectedFrame) -> None:
     except MotionMatchingError as error:
         seen.inspection, seen.problem = None, str(error)
         return
-    seen.inspection, seen.goal_strokes = inspection, ()
+    seen.inspection = inspection
+    seen.goal_strokes = ()
     if trajectory is not None:
         seen.goal_strokes = feature_strokes.make_goal_strokes(trajectory)
     bias = f", bias {inspection.bias:+g}" if inspection.bias else ""
@@ -260,7 +273,8 @@ def _get_goal(
         goal, settings = inspected.goal
         return goal.trajectory, goal.tags, settings
     obj = seen.armature.find()
-    settings, shown = get_performer_settings(obj, seen.database), settings_of(obj).insight
+    settings = get_performer_settings(obj, seen.database)
+    shown = settings_of(obj).insight
     if not shown.use_wish:
         return None, frozenset(), settings
     ahead, left = shown.wish

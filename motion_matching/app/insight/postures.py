@@ -50,7 +50,8 @@ NO_ODD_MOMENTS = OddMoments((), "", 0.0)
 
 def list_odd_moments(obj: bpy.types.Object, content: Content, database: Database) -> OddMoments:
     """List the odd postures of an armature's database; none for a database without its sources."""
-    sources, found = settings_of(obj).sources, postures.find_odd_postures(database)
+    sources = settings_of(obj).sources
+    found = postures.find_odd_postures(database)
     keys = content.find_indices(len(sources))
     firsts: dict[int, int] = {}
     moments = []
@@ -62,7 +63,8 @@ def list_odd_moments(obj: bpy.types.Object, content: Content, database: Database
             continue
         if index not in firsts:
             firsts[index] = find_first_frame(obj, sources[index])
-        first, step = firsts[index], database.ranges[one.range_index].source_frames_per_frame
+        first = firsts[index]
+        step = database.ranges[one.range_index].source_frames_per_frame
         moments.append(
             OddMoment(
                 sources[index].name,

@@ -48,9 +48,11 @@ class Alerts:
         warnings = []
         if missing := self._find_missing_speed(frame):
             sentence, direction = missing
-            advice, button = ("add such clips", _ADD)
+            advice = "add such clips"
+            button = _ADD
             if not matches_data:
-                advice, button = ("Match Speeds to Data", _MATCH)
+                advice = "Match Speeds to Data"
+                button = _MATCH
             text = f"{sentence}: {advice}"
             warnings.append(WarningItem("speed", text, "play", (direction,), (button,)))
         if slowest > budget:
@@ -62,7 +64,8 @@ class Alerts:
     def _find_missing_speed(self, frame: Frame) -> tuple[str, str] | None:
         """Return a sentence on the desired speed that the data lacks, and its direction."""
         x, y = frame.desired_velocity
-        speed, seen = math.hypot(x, y), rotate_xy(x, y, -frame.desired_yaw)
+        speed = math.hypot(x, y)
+        seen = rotate_xy(x, y, -frame.desired_yaw)
         direction = statistics.classify_direction(*seen)
         fastest = getattr(self._fastest, direction)
         if statistics.is_in_data(speed, fastest):
@@ -78,20 +81,28 @@ class TickRate:
     """Ticks in the last second, and the seconds of an average and of the slowest one."""
 
     def __init__(self) -> None:
-        self.rate, self.seconds, self.slowest = 0.0, 0.0, 0.0
+        self.rate = 0.0
+        self.seconds = 0.0
+        self.slowest = 0.0
         self._since: float | None = None
-        self._ticks, self._spent, self._slowest = 0, 0.0, 0.0
+        self._ticks = 0
+        self._spent = 0.0
+        self._slowest = 0.0
 
     def add_ticks(self, now: float, ticks: int, seconds: float) -> None:
         """Count ticks that were made for one redraw, and the seconds that they took together."""
         if self._since is None:  # these ticks were made before
             self._since = now
             return
-        self._ticks, self._spent = self._ticks + ticks, self._spent + seconds
+        self._ticks = self._ticks + ticks
+        self._spent = self._spent + seconds
         if ticks:
             self._slowest = max(self._slowest, seconds / ticks)
         if now - self._since >= 1.0:
             self.rate = self._ticks / (now - self._since)
-            self.seconds, self.slowest = self._spent / max(self._ticks, 1), self._slowest
+            self.seconds = self._spent / max(self._ticks, 1)
+            self.slowest = self._slowest
             self._since = now
-            self._ticks, self._spent, self._slowest = 0, 0.0, 0.0
+            self._ticks = 0
+            self._spent = 0.0
+            self._slowest = 0.0

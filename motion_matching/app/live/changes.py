@@ -27,10 +27,12 @@ class ChangeDetector:
     def __init__(self, obj: bpy.types.Object, database: Database | None) -> None:
         self.plays_features = True  # whether it plays with the current features
         self._database = database
-        self._scene, self._data = bpy.context.scene.session_uid, obj.data.session_uid
+        self._scene = bpy.context.scene.session_uid
+        self._data = obj.data.session_uid
         self._bones = obj.pose.bones.keys()
         self._tuning_state = _get_tuning_state(obj)
-        self._method, self._plays_method = get_training_request(obj), True
+        self._method = get_training_request(obj)
+        self._plays_method = True
 
     def is_own_scene(self, scene: bpy.types.Scene) -> bool:
         """Return whether a scene is the session's own."""
@@ -50,14 +52,16 @@ class ChangeDetector:
 
     def detect_tuning_change(self, obj: bpy.types.Object) -> bool:
         """Return whether settings that take effect at once were changed since the last call."""
-        before, self._tuning_state = self._tuning_state, _get_tuning_state(obj)
+        before = self._tuning_state
+        self._tuning_state = _get_tuning_state(obj)
         return self._tuning_state != before
 
     def describe_feature_change(self, obj: bpy.types.Object) -> str:
         """Return what to report, once, if other features are set than the session plays with."""
         if self._database is None:
             return ""
-        did, chosen = self.plays_features, settings_of(obj).features
+        did = self.plays_features
+        chosen = settings_of(obj).features
         self.plays_features = features.is_built_with(chosen, self._database.schema)
         return _OTHER_FEATURES if did and not self.plays_features else ""
 
@@ -65,13 +69,15 @@ class ChangeDetector:
         """Return what to report, once, if another method or training is chosen than is played."""
         if self._database is None:
             return ""
-        did, self._plays_method = self._plays_method, get_training_request(obj) == self._method
+        did = self._plays_method
+        self._plays_method = get_training_request(obj) == self._method
         return _OTHER_METHOD if did and not self._plays_method else ""
 
 
 def _get_tuning_state(obj: bpy.types.Object) -> tuple[Any, ...]:
     """Return all that `get_performer_settings` reads, to see cheaply whether it has changed."""
-    settings, chosen = settings_of(obj), settings_of(obj).features
+    settings = settings_of(obj)
+    chosen = settings_of(obj).features
     items = (
         (item.weight, item.kind, item.bone, item.times, item.bone_times, item.axes, item.time)
         for item in chosen.items

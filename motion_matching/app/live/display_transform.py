@@ -52,7 +52,9 @@ class Display:
     """
 
     def __init__(self, session: Session, armature: Handle, walls: Sequence[Wall]) -> None:
-        self._session, self._armature, self._walls = session, armature, walls
+        self._session = session
+        self._armature = armature
+        self._walls = walls
         self._character = Placement(*session.writer.start)
         self._goal = find_leader(session.source, PointInput)
         self.takes_goals = self._goal is not None  # whether it is led by `go_to`
@@ -147,7 +149,8 @@ def _find_near_walls(
     if not walls:
         return []
     ends = np.array(walls)
-    start, way = ends[:, 0], ends[:, 1] - ends[:, 0]
+    start = ends[:, 0]
+    way = ends[:, 1] - ends[:, 0]
     length = np.maximum(np.einsum("wc,wc->w", way, way), 1e-12)
     along = np.clip(np.einsum("wc,wc->w", character[:2] - start, way) / length, 0.0, 1.0)
     away = np.linalg.norm(start + along[:, None] * way - character[:2], axis=1)

@@ -33,7 +33,8 @@ def recover_takes() -> None:
     """Write the takes again whose session an undo has ended."""
     if not runtime.recovery_paths:
         return
-    saved, words = [], []
+    saved = []
+    words = []
     while runtime.recovery_paths:
         try:
             saved += _recover_unless_present(runtime.recovery_paths.pop(0))

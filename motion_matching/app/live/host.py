@@ -63,7 +63,9 @@ class LiveSession:
         reader: PoseReader | None = None,
     ) -> None:
         """Prepare a session of an armature with its settings; `reader` reads its takes."""
-        self.database, self.keyboard, self.session = database, keyboard, session
+        self.database = database
+        self.keyboard = keyboard
+        self.session = session
         self.speeds_database = database  # whose speeds are the full ones, if that is chosen
         self.field: FieldController | None = None  # that it plays by, if it does
         self.armature = Handle.from_block(obj, "objects")
@@ -360,7 +362,9 @@ def begin(obj: bpy.types.Object, create: Callable[[], LiveSession], now: float) 
     preferences.apply_layer_defaults(settings_of(obj).play)
     live = create()
     live.begin(now)
-    runtime.live, runtime.end_message, runtime.trail = live, "", None
+    runtime.live = live
+    runtime.end_message = ""
+    runtime.trail = None
     forget_resolved(obj.session_uid, LIVE_KINDS, ())
     runtime.changed("live")
     return live

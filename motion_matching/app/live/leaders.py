@@ -40,7 +40,8 @@ def create_path(play: Any, gait: str, steering: Steering) -> PathInput:
     """Return the input along the curve of `play`. Raises errors of the path."""
     path = scene.staging.placements.read_curve_path(play.curve)
     speed = (steering.run if gait == "run" else steering.walk).forward
-    lead, share = live.inputs.leaders.path.PathInput, float(gait == "run")
+    lead = live.inputs.leaders.path.PathInput
+    share = float(gait == "run")
     return lead(path.points, speed, factors=path.radii, cyclic=path.cyclic, gait=share)
 
 
@@ -77,7 +78,8 @@ def _drop_foreign_weights(performed: Performance, weights: tuple[float, ...] | N
 def _create_to_target(led: Leading) -> Input:
     target = scene.blender.handle.Handle.from_block(led.play.target, "objects")
     read_target = partial(scene.staging.placements.read_object_placement, target)
-    lead, gait = live.inputs.leaders.target.TargetInput, float(led.gait == "run")
+    lead = live.inputs.leaders.target.TargetInput
+    gait = float(led.gait == "run")
     where = led.get_target or read_target
     return lead(where, led.settings.steering, gait=gait, turns=True, ground=led.ground)
 
@@ -88,7 +90,8 @@ def _create_repeat(led: Leading) -> Input:
 
 
 def _create_to_clicks(led: Leading) -> Input:
-    lead, gait = live.inputs.leaders.target.PointInput, float(led.gait == "run")
+    lead = live.inputs.leaders.target.PointInput
+    gait = float(led.gait == "run")
     return lead(led.settings.steering, gait=gait, ground=led.ground)
 
 

@@ -49,7 +49,8 @@ def prepare_steps(obj: bpy.types.Object) -> Steps[tuple[Database, Method, Perfor
     if shown.play.show_map:
         yield from map_database_steps(uid, shown.built_key, database)
     obj = get_armature(uid)
-    settings, chosen = get_performer_settings(obj, database), ChosenMethod.from_object(obj)
+    settings = get_performer_settings(obj, database)
+    chosen = ChosenMethod.from_object(obj)
     method = yield from run_in_background_steps(
         lambda _: chosen.create_method(database, settings), "Preparing"
     )
@@ -134,7 +135,8 @@ def start_tuning(
     """
 
     def create() -> host.LiveSession:
-        fps, database = get_scene_fps(bpy.context.scene), None
+        fps = get_scene_fps(bpy.context.scene)
+        database = None
         with suppress(MotionMatchingError):  # there is nothing to build one from
             database = find_database(obj, run_to_end(content_steps(obj.session_uid)))
         settings = get_performer_settings(obj, database)

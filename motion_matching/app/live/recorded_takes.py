@@ -42,8 +42,12 @@ class LiveTakes:
     ) -> None:
         self.names: list[str] = []
         self._mode = "new"
-        self._name, self._session, self._armature = name, session, armature
-        self._follower, self._on_take, self._reader = follower, on_take, reader
+        self._name = name
+        self._session = session
+        self._armature = armature
+        self._follower = follower
+        self._on_take = on_take
+        self._reader = reader
 
     def begin(self, *, waits: bool = False) -> str:
         """Begin a recording, along the timeline if that is chosen; return what to report.
@@ -51,7 +55,8 @@ class LiveTakes:
         If it `waits`, a new take begins at the first tick at which the input is there. Raises
         MotionMatchingError if none can begin.
         """
-        scene, play = bpy.context.scene, settings_of(self._armature.find()).play
+        scene = bpy.context.scene
+        play = settings_of(self._armature.find()).play
         self._mode = play.mode
         mode = self._align_with_timeline(scene, play.mode) if play.timeline else play.mode
         frame = scene.frame_float if play.timeline else float(scene.frame_current)
@@ -76,7 +81,8 @@ class LiveTakes:
         begin = float(scene.frame_current)
         base = find_base_take(self._session.writer.find_action(), mode)
         if mode == "append" and base:
-            begin, mode = float(base.find().frame_range[1]), "overwrite"
+            begin = float(base.find().frame_range[1])
+            mode = "overwrite"
         end = scene.frame_preview_end if scene.use_preview_range else scene.frame_end
         if begin >= end:
             text = f"The timeline ends at frame {end}, the first frame of a recording along it"

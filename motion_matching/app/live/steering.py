@@ -85,7 +85,8 @@ class FollowedCurve:
         if content == self._content:  # reading a curve has Blender report a change, too
             return
         self._content = content
-        play, source = settings_of(self._armature.find()).play, session.source
+        play = settings_of(self._armature.find()).play
+        source = session.source
         followed = find_leader(source, PathInput)
         with suppress(MotionMatchingError):
             if isinstance(source, GuidedInput) and followed and curve:

@@ -28,7 +28,8 @@ class TagRequest:
         """Return the tags of a text, if some frames have them all together; `end_guard` in s."""
         if (text, end_guard) == self._resolved_for:
             return self._resolved_tags
-        self._resolved_for, warnings = (text, end_guard), []
+        self._resolved_for = (text, end_guard)
+        warnings = []
         requested = frozenset(parse_names(text))
         available = requested & frozenset(self._database.requestable_tags)
         if missing := sorted(requested - available):

@@ -39,7 +39,8 @@ class TimelineFollower:
 
     def follow(self, scene: bpy.types.Scene) -> float:
         """Return the current time of the timeline in seconds."""
-        before, self._seconds = self._seconds, get_seconds(scene)
+        before = self._seconds
+        self._seconds = get_seconds(scene)
         self.has_leapt = self.has_leapt or not 0.0 <= self._seconds - before <= LEAP
         return self._seconds
 
@@ -66,7 +67,8 @@ class TimelineFollower:
 
     def stop(self) -> None:
         """Stop playback that was started for a recording."""
-        was, self._has_started_playback = self._has_started_playback, False
+        was = self._has_started_playback
+        self._has_started_playback = False
         with contextlib.suppress(RuntimeError):  # where Blender lets nothing run, as when it quits
             if was and is_playing():
                 _toggle_playback()

@@ -80,7 +80,8 @@ def load_bones(group: Any, path: str, preset: str) -> None:
             if role in bones:
                 setattr(pair, side, _join_names(bones[role]))
                 setattr(pair, f"found_{side}", _UNKNOWN)
-    group.preset, group.summary = preset, ""
+    group.preset = preset
+    group.summary = ""
 
 
 def get_mapping_data(group: Any) -> dict[str, Any]:

@@ -42,7 +42,9 @@ class SourceState(NamedTuple):
 
 
 SAME = SourceState("same", "Same")
-AUTOMATIC, NO_BONE = "<automatic>", "<none>"  # choices beside the names of bones
+# choices beside the names of bones
+AUTOMATIC = "<automatic>"
+NO_BONE = "<none>"
 
 
 def find_character(obj: bpy.types.Object) -> Character | None:
@@ -80,7 +82,8 @@ def set_chosen_bones(roles: Any, bones: Mapping[str, str]) -> None:
     roles.clear()
     for role, bone in bones.items():
         item = roles.add()
-        item.name, item.bone = role, bone
+        item.name = role
+        item.bone = bone
 
 
 def choose_bone(obj: bpy.types.Object, source: Any, of_source: bool, role: str, bone: str) -> None:
@@ -100,7 +103,8 @@ def choose_bone(obj: bpy.types.Object, source: Any, of_source: bool, role: str, 
 
 def reset(obj: bpy.types.Object, source: Any) -> bool:
     """Forget what was chosen for a source's skeleton and the character; say if anything was."""
-    roles, group = get_source_group(obj, source).roles, settings_of(obj).retarget
+    roles = get_source_group(obj, source).roles
+    group = settings_of(obj).retarget
     given = bone_table.get_given_bones(group.pairs, "target")
     for role in given:
         bone_table.give_bone(group, role, "target", None)
@@ -245,7 +249,8 @@ def _map(skeleton: Skeleton, character: Character, *clips: Clip) -> SourceState:
 
 def find_states_steps(uid: int) -> Steps[Mapping[str, SourceState]]:
     """Return how each source that is on is used, by its name."""
-    obj, states = get_armature(uid), {}
+    obj = get_armature(uid)
+    states = {}
     character = find_character(obj)
     for name in [source.name for source in list_usable(obj)]:
         index = settings_of(get_armature(uid)).sources.find(name)

@@ -32,7 +32,8 @@ from ..strip.warnings import format_names
 def read_file_skeleton(source: Any) -> Skeleton:
     """Read the skeleton of a source in a BVH file, once for each version of it."""
     known: dict[Any, Skeleton] = runtime.known["skeletons"]
-    file, reading = find_file(source) or Path(), get_reading(source)
+    file = find_file(source) or Path()
+    reading = get_reading(source)
     stat = file.stat()
     version = str(file), stat.st_size, stat.st_mtime_ns, *reading.values()
     if version not in known:
@@ -78,8 +79,10 @@ def find_difference(obj: bpy.types.Object, source: Any) -> tuple[str, str]:
 
 def _find_missing_bones(obj: bpy.types.Object, skeleton: Skeleton) -> list[str]:
     """Return the bones that an armature lacks; bones that only carry others may be missing."""
-    bones, names = armature_of(obj).bones, to_blender_names(skeleton.names)
-    carrier, parents = 0, skeleton.parents.tolist()
+    bones = armature_of(obj).bones
+    names = to_blender_names(skeleton.names)
+    carrier = 0
+    parents = skeleton.parents.tolist()
     while parents.count(carrier) == 1 and names[carrier] not in bones:
         carrier = parents.index(carrier)
     return [name for name in names[carrier:] if name not in bones]

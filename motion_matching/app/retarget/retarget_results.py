@@ -35,7 +35,8 @@ def check_steps(
     """Compare new actions of an armature with their sources, and list the wrong ones. Returns a
     sentence for the report. Ended early, the rest is not compared.
     """
-    uid, handles = obj.session_uid, [Handle.from_block(action, "actions") for action in made]
+    uid = obj.session_uid
+    handles = [Handle.from_block(action, "actions") for action in made]
     settings_of(obj).retarget.results.clear()
     found: list[tuple[Handle, ResultCheck]] = []
     seen = 0
@@ -61,7 +62,8 @@ def check_steps(
 def _check_one_steps(
     uid: int, handle: Handle, reader: ResultReader, index: int, count: int
 ) -> Steps[ResultCheck | None]:
-    action, stage = handle.find(), (f"{_CHECKING} {handle.name}", index / count)
+    action = handle.find()
+    stage = (f"{_CHECKING} {handle.name}", index / count)
     yield stage
     if action is None:  # deleted meanwhile
         return None

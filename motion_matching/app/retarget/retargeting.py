@@ -39,7 +39,8 @@ from ..property_access import read_names, settings_of, to_plain_value
 from ..steps import Steps, run_in_background_steps, scale_progress_steps
 from . import retarget_results
 
-_READING, _WRITING = "Reading", "Writing"
+_READING = "Reading"
+_WRITING = "Writing"
 
 
 class ActionSource(NamedTuple):
@@ -108,7 +109,8 @@ def get_leg_roles(obj: bpy.types.Object) -> dict[str, str]:
 def get_write_options(obj: bpy.types.Object) -> writing.WriteOptions:
     """Return how retargeted motion is written; from files it begins where the scene does."""
     fewer_keys = to_plain_value(settings_of(obj).fewer_keys)
-    start, controls = bpy.context.scene.frame_start, get_control_settings(obj)
+    start = bpy.context.scene.frame_start
+    controls = get_control_settings(obj)
     return writing.WriteOptions(frame_start=start, fewer_keys=fewer_keys, controls=controls)
 
 
@@ -183,7 +185,8 @@ def retarget_files_steps(
     uid = obj.session_uid
     told, lying = yield from _retarget_steps(obj, read(), read_with)
     obj = get_armature(uid)
-    group, settings = settings_of(obj).retarget, settings_of(obj)
+    group = settings_of(obj).retarget
+    settings = settings_of(obj)
     if file_axes:
         settings.up, settings.forward = file_axes
     better = {axes for _, axes in lying}
@@ -198,7 +201,8 @@ def retarget_files_steps(
 
 def retarget_again_steps(obj: bpy.types.Object) -> Steps[str]:
     """Retarget the files that lie with the axes under which they stand. SettingsError without."""
-    axes, (paths, character) = get_better_axes(obj), _read_lying_files(obj)
+    axes = get_better_axes(obj)
+    (paths, character) = _read_lying_files(obj)
     return retarget_files_steps(obj, paths, character, axes)
 
 
@@ -236,7 +240,8 @@ def _retarget_steps(
 
     Returns a description, and the names of clips that lie because of their axes, with better ones.
     """
-    uid, request = obj.session_uid, get_request(obj)
+    uid = obj.session_uid
+    request = get_request(obj)
     keep_frames = settings_of(obj).retarget.keep_frames
     target = _read_target(obj, request)
     motions = yield from read
@@ -254,7 +259,8 @@ def _retarget_steps(
     retargeted, lying = yield from run_in_background_steps(run, "Retargeting")
     yield _WRITING, 0.0
     obj = _find_unchanged(uid, target, request)
-    options, choice = get_write_options(obj), get_bone_choice(obj)
+    options = get_write_options(obj)
+    choice = get_bone_choice(obj)
     work = writing.write_retargeted_steps(obj, retargeted, options)
     made = yield from map_steps(work, lambda part: (_WRITING, part or 0.0))
     obj = get_armature(uid)
@@ -307,7 +313,8 @@ def _find_unchanged(uid: int, target: targets.Target, request: RetargetRequest) 
 
 def find_bones_steps(obj: bpy.types.Object, source: ActionSource) -> Steps[str]:
     """Find the bones of an action's armature and of this one by role, for the table."""
-    uid, request = obj.session_uid, get_request(obj)
+    uid = obj.session_uid
+    request = get_request(obj)
     target = _read_target(obj, request)
     motions = yield from _read_action_steps(source)
 

@@ -24,7 +24,9 @@ from ...engine.sources.climbs import describe_climb
 from ...engine.sources.own_grounds import find_own_ground
 from ..property_access import settings_of
 
-FOUND, LEVEL, OBJECT = "FOUND", "LEVEL", "OBJECT"
+FOUND = "FOUND"
+LEVEL = "LEVEL"
+OBJECT = "OBJECT"
 _DECIMALS = 5  # of places that count
 
 
@@ -51,7 +53,8 @@ def get_content(source: Any, obj: bpy.types.Object) -> dict[str, str]:
     """
     if source.ground != OBJECT:
         return {} if source.ground == FOUND else {"ground": "level"}
-    owner, blender = source.performer or obj, scene.blender
+    owner = source.performer or obj
+    blender = scene.blender
     places = [_read_triangles(source).reshape(-1, 3)]
     if source.kind == "ACTION" and not blender.animation.actions.moves_object(source.action, owner):
         places.append(blender.animation.curve_poses.compute_static_matrix(owner))
@@ -156,7 +159,8 @@ def find_shown_ground(
     for number, leg in enumerate(roles.legs):
         for start, stop in find_runs(stands[:, number]).tolist():
             middle = (start + stop) // 2
-            toe, ankle = world[middle, leg.toe], world[middle, leg.foot]
+            toe = world[middle, leg.toe]
+            ankle = world[middle, leg.foot]
             yaw = np.arctan2(toe[0] - ankle[0], ankle[1] - toe[1])
             feet.append((*toe[:2], ground.feet[middle, number], yaw, middle))
     rows = np.array(feet).reshape(-1, 5)

@@ -34,7 +34,8 @@ def read_steps(uid: int, index: int, stage: str) -> Steps[tuple[int, Clip]]:
     """Return the frame at which the motion of a source begins without its range, and the motion."""
     obj, source = get_source(uid, index)
     if source.kind == "FILE":
-        file, reading = find_file(source) or "", get_reading(source)
+        file = find_file(source) or ""
+        reading = get_reading(source)
         clip = yield from run_in_background_steps(lambda _: bvh.load(file, **reading), stage)
         return 0, clip
     sampled = yield from sample_steps(source.performer or obj, source.action, stage)

@@ -64,7 +64,8 @@ def get_standing(context: bpy.types.Context, obj: bpy.types.Object | None) -> St
         is_any = any(other.type == "ARMATURE" for other in context.view_layer.objects)
         text = "Select an Armature" if is_any else "No Character"
         return Standing("INFO", text, (_IMPORT, _DEMO))
-    found, settings = status.get_status(obj), settings_of(obj)
+    found = status.get_status(obj)
+    settings = settings_of(obj)
     rig = rig_status.get_rig_state(obj)
     if rig and rig.worst and rig.worst.serious:
         worst = describe_rig_problem(rig.worst)
@@ -97,7 +98,8 @@ def describe_rate(live: LiveSession) -> str:
 
 def describe_driven(obj: bpy.types.Object) -> str:
     """Return what a live session drives of a control rig, and why; nothing if it drives bones."""
-    state, live = controls.get_state(obj), runtime.live
+    state = controls.get_state(obj)
+    live = runtime.live
     if live and live.armature.uid == obj.session_uid:
         return controls.describe_driven(live.session.writer)
     return f"Controls of {state.label}" if state else ""
@@ -153,8 +155,10 @@ def get_warnings(obj: bpy.types.Object, area: Area | None = None) -> list[Warnin
 
 
 def _collect(obj: bpy.types.Object) -> Iterable[WarningItem]:
-    found, settings = status.get_status(obj), settings_of(obj)
-    rig, live = rig_status.get_rig_state(obj), runtime.live
+    found = status.get_status(obj)
+    settings = settings_of(obj)
+    rig = rig_status.get_rig_state(obj)
+    live = runtime.live
     problems = rig.problems if rig else ()
     yield from (describe_rig_problem(problem) for problem in problems if not problem.handled)
     yield from found.warnings

@@ -76,7 +76,8 @@ class _Kind(NamedTuple):
     area: Area = "database"
 
 
-_SELECT, _EDIT = "motion_matching.select_source", "motion_matching.edit_named_sources"
+_SELECT = "motion_matching.select_source"
+_EDIT = "motion_matching.edit_named_sources"
 _AGAIN = Button("Build Again", "motion_matching.build", "FILE_REFRESH")
 _COMPUTED = Button("Back to Computed", "motion_matching.use_computed_paths", "LOOP_BACK")
 _SPINE = Button("Use Spine and Hips", "motion_matching.smooth_path", "BONE_DATA")
@@ -212,7 +213,8 @@ def group_source_problems(problems: Iterable[SourceProblem]) -> tuple[WarningIte
 
 
 def _describe_sources(kind: str, alike: Sequence[SourceProblem]) -> WarningItem:
-    words, names = SOURCE_KINDS[kind], tuple(problem.source for problem in alike)
+    words = SOURCE_KINDS[kind]
+    names = tuple(problem.source for problem in alike)
     labels = [problem.label for problem in alike]
     if len(alike) == 1:
         text = f"'{labels[0]}' {words.one}"
@@ -248,7 +250,8 @@ def describe_rig_problem(problem: Problem) -> WarningItem:
         given = (("fix", problem.fix),)
         label = FIXES[problem.fix][0]
         buttons = (Button(label, "motion_matching.fix_rig", "TOOL_SETTINGS", given),)
-    about, serious = (problem.label,), problem.serious
+    about = (problem.label,)
+    serious = problem.serious
     return WarningItem(RIG_KIND, problem.sentence, "character", about, buttons, serious)
 
 

@@ -38,7 +38,8 @@ from ..steps import Steps, run_in_background_steps
 from .take_actions import BakeRequest, Performed, TakePart, place_performance, prepare_steps
 
 # how much longer than straight at full speed a character may take to its target, and seconds more
-_DETOUR, _LATE = 3.0, 10.0
+_DETOUR = 3.0
+_LATE = 10.0
 _LONGEST = 3600.0  # seconds that anything else may lead
 
 
@@ -88,7 +89,9 @@ class BakePlan:
         check_leader(play, self.along, "in the panel Takes, or bake a script")
         name = describe_leader(play, self.along, self.gait)
         start = _read_start(obj, database, self.frame)
-        seconds, get_target, limit = self.seconds, None, _LONGEST
+        seconds = self.seconds
+        get_target = None
+        limit = _LONGEST
         if self.along == "target":
             limit = _estimate_way(
                 start.placement, play.target, getattr(settings.steering, self.gait).forward
@@ -105,9 +108,11 @@ class BakePlan:
         def perform(report: ReportProgress) -> Performance:
             method = chosen.create_method(database, settings)
             stepper = Stepper(create_performer(method, settings, ground), leader, walls)
-            stepper.tags, stepper.find_look_at = tags, look_at
+            stepper.tags = tags
+            stepper.find_look_at = look_at
             if field := get_field_controller(method):
-                stepper.adapt_intent, stepper.method_name = field.adapt_intent, field.name
+                stepper.adapt_intent = field.adapt_intent
+                stepper.method_name = field.name
             length = seconds or leader.lap_seconds
             return stepper.perform(start, length, limit, partial(report, "Steering"))
 
@@ -160,7 +165,8 @@ def _read_start(obj: bpy.types.Object, database: Database, frame: int) -> Start:
     is_take = any(take.action == action for take in settings_of(obj).takes if action)
     if action is None or not is_take or frame <= action.frame_range[0]:
         return Start(placement)
-    step, last = get_scene_fps(bpy.context.scene) / database.fps, action.frame_range[1]
+    step = get_scene_fps(bpy.context.scene) / database.fps
+    last = action.frame_range[1]
     before = frame - step  # whose pose the first tick goes on from
     root, root_bone = get_root_target(obj)
     try:
@@ -191,7 +197,8 @@ def bake_steps(jobs: Sequence[tuple[bpy.types.Object, BakePlan]]) -> Steps[tuple
     uids = [(obj.session_uid, obj.name, plan) for obj, plan in jobs]
     errors: list[tuple[str, MotionMatchingError]] = []
     performed: list[tuple[str, Performed]] = []
-    prepared, reports = [], []
+    prepared = []
+    reports = []
     for number, (uid, name, plan) in enumerate(uids):
         with _collect_error(name, errors):
             steps = prepare_steps(get_armature(uid), plan.build_request_steps)

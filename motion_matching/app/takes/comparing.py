@@ -115,14 +115,17 @@ def measure_steps(uid: int, handle: Handle, database: Database) -> Steps[TakeMea
     settings = get_performer_settings(obj, database)
     made = yield from perform_steps(database, settings, parts, as_recorded=True)
     yield f"Reading {handle.name}", 1.0
-    action, first = find_take_action(handle), round(min(part.frame for part in parts))
-    name, last = action.name, max(int(action.frame_range[1]), first + 1)
+    action = find_take_action(handle)
+    first = round(min(part.frame for part in parts))
+    name = action.name
+    last = max(int(action.frame_range[1]), first + 1)
     obj = get_armature(uid)
     [sampled] = sample(obj, [action], bones=get_bone_choice(obj), frames=(first, last))
     take = join_takes(parts, made, database)
     clip = resample(sampled.clip, take.fps)
     count = min(take.frame_count, clip.frame_count)
-    take, clip = take.crop(0, count), clip.crop(0, count)
+    take = take.crop(0, count)
+    clip = clip.crop(0, count)
     bones = database.source_bones
     bone_names = dict(zip(bones, to_blender_names(bones), strict=True))
     if missing := set(bone_names.values()) - set(clip.skeleton.names):
@@ -133,7 +136,8 @@ def measure_steps(uid: int, handle: Handle, database: Database) -> Steps[TakeMea
 
     def measure(_: ReportProgress) -> TakeMeasures:
         report = takes.report_clip(clip, bone_names, take, database)
-        measures, notes = report["take"], []
+        measures = report["take"]
+        notes = []
         # without its values a take goes elsewhere too, whatever became of its database
         if [each.performance.method for each in made] != methods:
             notes.append("values gone")

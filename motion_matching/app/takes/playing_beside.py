@@ -42,8 +42,10 @@ class BesideMotion(NamedTuple):
         """Return the bones (B, 4) and (B, 3) at a row or between two; the ends go on."""
         row = min(max(row, 0.0), len(self.positions) - 1.0)
         before = min(int(row), max(len(self.positions) - 2, 0))
-        after, share = min(before + 1, len(self.positions) - 1), np.float32(row - before)
-        here, there = self.rotations[before], self.rotations[after]
+        after = min(before + 1, len(self.positions) - 1)
+        share = np.float32(row - before)
+        here = self.rotations[before]
+        there = self.rotations[after]
         there = np.where(np.sum(here * there, axis=-1, keepdims=True) < 0.0, -there, there)
         rotations = quat.normalize(here + share * (there - here))
         positions = self.positions[before]
@@ -104,7 +106,8 @@ def play_beside_steps(
 
     Raises errors of reading an action, and of `perform_variant_steps`.
     """
-    uid, take = obj.session_uid, Handle.from_block(action, "actions")
+    uid = obj.session_uid
+    take = Handle.from_block(action, "actions")
     shown = Handle.from_block(other, "actions") if kind == "TAKE" and other else None
     first_part = min(read_parts(action), key=lambda part: part.frame)
     first = first_part.frame
@@ -112,10 +115,12 @@ def play_beside_steps(
         stage = f"{_READING} {shown.name}"
         yield stage, 0.0
         sampled = yield from sample_steps(get_armature(uid), find_take_action(shown), stage)
-        clip, name = sampled.clip, shown.name
+        clip = sampled.clip
+        name = shown.name
     else:
         variant = yield from perform_variant_steps(obj, take, kind)
-        clip, name = variant.take.to_clip(), variant.name
+        clip = variant.take.to_clip()
+        name = variant.name
         if get_root_target(get_armature(uid))[0] is RootTarget.IN_PLACE:
             clip = _stop_in_place(clip)
     obj = get_armature(uid)
@@ -123,10 +128,12 @@ def play_beside_steps(
     start = sampling.sample(
         obj, [find_take_action(take)], bones=get_bone_choice(obj), frames=frames
     )[0].clip
-    roles, handle = get_roles(settings_of(obj)), Handle.from_block(obj, "objects")
+    roles = get_roles(settings_of(obj))
+    handle = Handle.from_block(obj, "objects")
 
     def compute(_: ReportProgress) -> PlayedBeside:
-        hips, own = find_hips(clip, roles), find_hips(start, roles)
+        hips = find_hips(clip, roles)
+        own = find_hips(start, roles)
         rotations, positions = (np.asarray(each, np.float32) for each in clip.compute_world())
         at = start.compute_world()[1][0]
         positions[..., :2] += (at[own, :2] - positions[0, hips, :2]).astype(np.float32)
@@ -152,7 +159,8 @@ def play_beside_steps(
 def _stop_in_place(clip: Clip) -> Clip:
     """Return a take whose bone 0, which carries it over the ground, stays as it begins."""
     still = replace(clip, rotations=clip.rotations.copy(), positions=clip.positions.copy())
-    still.rotations[:, 0], still.positions[:, 0] = clip.rotations[0, 0], clip.positions[0, 0]
+    still.rotations[:, 0] = clip.rotations[0, 0]
+    still.positions[:, 0] = clip.positions[0, 0]
     return still
 
 

@@ -149,7 +149,8 @@ def _describe_end(action: bpy.types.Action, before: int) -> str:
 
     `before` is the last frame of the scene before the bake.
     """
-    last, end = math.floor(action.frame_range[1]), bpy.context.scene.frame_end
+    last = math.floor(action.frame_range[1])
+    end = bpy.context.scene.frame_end
     if end != before:
         return f"The scene now ends at frame {end}"
     return f"It ends at frame {last}, the scene at {end}" if last > end else ""
@@ -200,7 +201,8 @@ def perform_steps(
         result: list[Take] = []
         for number, (part, method) in enumerate(zip(parts, methods, strict=True)):
             report_part = scale_report(report, "Performing", number, len(parts))
-            field, performed = fields[method], part.performance
+            field = fields[method]
+            performed = part.performance
             if result and part.continues and not as_recorded:
                 before = join_takes(parts[:number], result, database, rate)
                 tick = _find_tick(parts, part, database.fps, rate)
@@ -211,7 +213,8 @@ def perform_steps(
                 database, settings, adapted, report_part, controller=controller
             )
             # it stores the original intents, by whatever method it is performed the next time
-            intents, name = performed.resample(made.fps).intents, field.name if field else ""
+            intents = performed.resample(made.fps).intents
+            name = field.name if field else ""
             original = replace(made.performance, intents=intents, method=name)
             result.append(replace(made, performance=original).crop(part.count_lead_in(made.fps)))
         return result
@@ -248,7 +251,8 @@ def prepare_takes_steps(
     It lists the action, marks its contacts, and returns it and its seconds. Until then, nothing
     changes. Raises errors of `scene.bake`.
     """
-    uid, joined = obj.session_uid, join_takes(request.parts, takes, database)
+    uid = obj.session_uid
+    joined = join_takes(request.parts, takes, database)
     planted, ranges = yield from plant_steps(joined, database, request.ranges)
     obj = get_armature(uid)
     bake_joined = yield from prepare_take_steps(obj, request, planted, ranges, database)
@@ -283,12 +287,15 @@ def prepare_take_steps(
 
     It returns the action and its seconds. Raises errors of `scene.bake`.
     """
-    uid, legs = obj.session_uid, database.roles.leg_names
+    uid = obj.session_uid
+    legs = database.roles.leg_names
     write = yield from _solve_steps(obj, request, taken, database.role_names["hips"])
 
     def bake_one() -> tuple[bpy.types.Action, float]:
-        obj, scene = get_armature(uid), bpy.context.scene
-        action, step = write(obj), get_scene_fps(scene) / taken.fps
+        obj = get_armature(uid)
+        scene = bpy.context.scene
+        action = write(obj)
+        step = get_scene_fps(scene) / taken.fps
         markers.write_markers(action, ranges, legs, request.frame, step)
         seconds = taken.frame_count / taken.fps
         list_take(obj, action, seconds)
@@ -303,7 +310,8 @@ def _solve_steps(
     obj: bpy.types.Object, request: BakeRequest, taken: Take, hips: str
 ) -> Steps[Callable[[bpy.types.Object], bpy.types.Action]]:
     """Return what writes a take onto an armature: onto its controls, or onto its bones."""
-    bones, rig = request.find_keyed_bones(obj), controls.find_rig(obj)
+    bones = request.find_keyed_bones(obj)
+    rig = controls.find_rig(obj)
     if rig and bones is not None:
         raise controls.describe_partial(obj, rig)
     write_controls = (
@@ -311,7 +319,8 @@ def _solve_steps(
     )
 
     def write(obj: bpy.types.Object) -> bpy.types.Action:
-        settings, name = settings_of(obj), find_free_name(request.name)
+        settings = settings_of(obj)
+        name = find_free_name(request.name)
         track = name if settings.use_nla else None
         if write_controls:
             return write_controls(name, track)
@@ -339,7 +348,8 @@ def _store_performances(
     shift = request.frame - min(part.frame for part in request.parts)
     for part, made in zip(request.parts, takes, strict=True):
         performed = replace(made.performance, settings=made.settings)
-        text, count = performance.to_json(performed), made.frame_count
+        text = performance.to_json(performed)
+        count = made.frame_count
         lead_in = len(performed.intents) - count
         recording.store_performance(
             action,

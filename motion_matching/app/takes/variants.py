@@ -54,7 +54,8 @@ def perform_variant_steps(obj: bpy.types.Object, take: Handle, kind: str) -> Ste
     obj, database, settings = yield from load_with_settings_steps(obj)
     parts = list(read_parts_on_ground(obj, find_take_action(take)))
     if kind == "SETTINGS":
-        chosen, name = ChosenMethod.from_object(obj), "Current Settings"
+        chosen = ChosenMethod.from_object(obj)
+        name = "Current Settings"
     elif kind == "PRESET":
         chosen = ChosenMethod.from_name(parts[0].performance.method)
         preset = controller_presets.find_file(settings_of(obj).compare_preset)
@@ -68,7 +69,8 @@ def perform_variant_steps(obj: bpy.types.Object, take: Handle, kind: str) -> Ste
         method = ChosenMethod.from_name(parts[0].performance.method)
         chosen = replace(method, file=None)  # its values belong to the other data
         path = find_database_file(obj)
-        name, own = path.stem, database
+        name = path.stem
+        own = database
         database = yield from run_in_background_steps(lambda _: databases.load(path), _LOADING)
         settings = engine_takes.make_default_settings(database)
         parts = [_suit(part, own, database) for part in parts]

@@ -52,8 +52,10 @@ def compute_cubic_matrix(time: float, age: float, velocity_time: float) -> Array
 
     With the shares s and r of both times in seconds: (1 - s)² (1 + 2 s) x + age (1 - r)² v.
     """
-    time, velocity_time = max(time, SHORTEST), max(velocity_time, SHORTEST)
-    s, r = min(age / time, 1.0), min(age / velocity_time, 1.0)
+    time = max(time, SHORTEST)
+    velocity_time = max(velocity_time, SHORTEST)
+    s = min(age / time, 1.0)
+    r = min(age / velocity_time, 1.0)
     p, q = 1.0 - s, 1.0 - r
     return np.array(
         [
@@ -109,7 +111,8 @@ def _compute_uneven_displacement(
     integrals = np.sum(terms[..., None, :] * edges[..., None] ** powers / powers, axis=-1)
     both = np.abs(np.diff(integrals, axis=-1, prepend=0.0)).sum(axis=-1)
     # the part that goes on alone does not cross zero
-    s, r = stop / time, stop / other
+    s = stop / time
+    r = stop / other
     alone = np.abs(x) * time * (0.5 - s + s**3 - 0.5 * s**4)
     return both + alone + np.abs(v) * other**2 * (1.0 - r) ** 3 * (1.0 + 3.0 * r) / 12.0
 
@@ -140,7 +143,8 @@ def _get_rates(halflives: ArrayLike) -> Array:
 
 def _integrate_cubic(x: Array, slope: Array, s: Array) -> Array:
     """Return the integral of (1 - s)² (x + slope s) from 0 to s."""
-    square, cube = slope / 2.0 - x, x / 3.0 - 2.0 * slope / 3.0
+    square = slope / 2.0 - x
+    cube = x / 3.0 - 2.0 * slope / 3.0
     return s * (x + s * (square + s * (cube + s * slope / 4.0)))
 
 
@@ -161,7 +165,8 @@ def _find_spring_crossings(x: Array, v: Array, y: Array, z: Array) -> tuple[Arra
     """
     none = np.full(x.shape, np.inf)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        ratio, apart = -v / x, z - y
+        ratio = -v / x
+        apart = z - y
         # only a velocity back to zero crosses it; an offset of zero is not left by a crossing
         returns = (ratio > 0.0) & np.isfinite(ratio)
         first = np.where(returns & (apart == 0.0) & (ratio > y), 1.0 / (ratio - y), none)

@@ -25,7 +25,8 @@ from .jump import Jump, Seam
 from .jump_fade import SPRING, FadeShape, choose_fade
 from .numbers import NUMBERS
 
-_NEXT, _AFTER = np.array([1, 2, 0]), np.array([2, 0, 1])
+_NEXT = np.array([1, 2, 0])
+_AFTER = np.array([2, 0, 1])
 _SMALL_SQUARE = np.float32(NUMBERS.small_turn**2)
 _TINY = 1e-12
 _LEAST_LIMITS = np.array(
@@ -125,8 +126,11 @@ class Inertializer:
         root_halflife: float = 0.0,
     ) -> None:
         bone_count = limits.shape[1]
-        self._shape, self._time, self._dt = shape, time, dt
-        self._stretch, self._blends_root = stretch, blends_root
+        self._shape = shape
+        self._time = time
+        self._dt = dt
+        self._stretch = stretch
+        self._blends_root = blends_root
         self._root_halflife = root_halflife
         self._limits = np.float32(MARGINS.blend) * np.maximum(limits, _LEAST_LIMITS)
         # offsets of bones (6 B) and root (3), and their velocities; after the last jump, and now
@@ -142,14 +146,17 @@ class Inertializer:
         cls, limits: np.ndarray, settings: PerformerSettings, dt: float
     ) -> Inertializer:
         """Return one that lets jumps fade as settings choose."""
-        (shape, time), own = choose_fade(settings), settings.blending
+        (shape, time) = choose_fade(settings)
+        own = settings.blending
         root = own.blend_root, own.root_halflife
         return cls(limits, time, dt, shape, own.blend_stretch, *root)
 
     def apply(self, settings: PerformerSettings) -> None:
         """Let the next jumps fade as settings choose; offsets that fade already go on unchanged."""
-        (self._shape, self._time), own = choose_fade(settings), settings.blending
-        self._stretch, self._blends_root = own.blend_stretch, own.blend_root
+        (self._shape, self._time) = choose_fade(settings)
+        own = settings.blending
+        self._stretch = own.blend_stretch
+        self._blends_root = own.blend_root
         self._root_halflife = own.root_halflife
 
     @property
@@ -206,7 +213,8 @@ class Inertializer:
         state, (self._fading_time, self._velocity_time) = known[0]
         self._previewed = []
         self._initial_state[:] = self._state[:] = state
-        self._age, self._astray = 0.0, (1.0, 0.0)
+        self._age = 0.0
+        self._astray = (1.0, 0.0)
         self._fading_shape = self._shape
 
     def preview(self, seams: Sequence[Seam], led: np.ndarray) -> np.ndarray:
@@ -251,7 +259,9 @@ class Inertializer:
             x = y = yaw = 0.0
             for row, (vx, vy, turn) in zip(root[2:], steps, strict=True):
                 dx, dy = rotate_xy(self._dt * vx, self._dt * vy, yaw)
-                x, y, yaw = x + dx, y + dy, yaw + self._dt * turn
+                x = x + dx
+                y = y + dy
+                yaw = yaw + self._dt * turn
                 row[:] = x, y, 0.0, math.cos(0.5 * yaw), 0.0, 0.0, math.sin(0.5 * yaw)
         return roots
 
@@ -296,7 +306,9 @@ class Inertializer:
         half.
         """
         x, v = _compute_lengths(bones).swapaxes(0, 1)
-        shape, fastest, slowest = self._shape, self._time, self._stretch * self._time
+        shape = self._shape
+        fastest = self._time
+        slowest = self._stretch * self._time
         calming = [
             max(fastest, min(shape.find_velocity_time(ratio), slowest))
             for ratio in (v / self._limits).max(axis=(1, 2)).tolist()
@@ -318,7 +330,8 @@ class Inertializer:
 
     def play(self, poses: np.ndarray) -> np.ndarray:
         """Advance by K ticks at once; return their poses (K, 7, B) with offsets."""
-        ages, fading = self._age + self._dt * np.arange(1, len(poses) + 1), self._fading_shape
+        ages = self._age + self._dt * np.arange(1, len(poses) + 1)
+        fading = self._fading_shape
         decays = np.array(
             [
                 fading.compute_matrix(self._fading_time, age, self._velocity_time)

@@ -106,7 +106,8 @@ class CubicFade:
         return fading.compute_signed_cubic_displacement(x, v, time)
 
 
-SPRING, CUBIC = SpringFade(), CubicFade()
+SPRING = SpringFade()
+CUBIC = CubicFade()
 
 
 def choose_fade(settings: PerformerSettings) -> tuple[FadeShape, float]:

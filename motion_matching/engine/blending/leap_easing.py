@@ -36,7 +36,8 @@ def even_out_leaps(
     hardest = compute_accelerations(places, fps).max(axis=1)
     if not (hardest > most).any():
         return poses
-    result, reach = poses.astype(np.float64), round(NUMBERS.leap_reach * fps) + 1
+    result = poses.astype(np.float64)
+    reach = round(NUMBERS.leap_reach * fps) + 1
     for _ in range(NUMBERS.leap_passes):
         leaps = hardest > most
         if not leaps.any():

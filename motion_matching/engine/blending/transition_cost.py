@@ -23,7 +23,8 @@ from .jump import Jump
 from .numbers import NUMBERS
 
 Array = np.ndarray
-_NEXT, _AFTER = np.array([1, 2, 0]), np.array([2, 0, 1])
+_NEXT = np.array([1, 2, 0])
+_AFTER = np.array([2, 0, 1])
 
 
 @measured(pose=POSE, velocity=VELOCITY)
@@ -40,7 +41,8 @@ def enter(jumps: Sequence[Jump], limits: Array, settings: PerformerSettings) -> 
 
     `limits` (2, B) are those of an `Inertializer`.
     """
-    inertializer, transitions = Inertializer.from_settings(limits, settings, 1.0), []
+    inertializer = Inertializer.from_settings(limits, settings, 1.0)
+    transitions = []
     for jump in jumps:
         inertializer.reset()
         inertializer.transition(jump)
@@ -77,7 +79,8 @@ def measure_costs(transitions: Sequence[Transition], parents: Array) -> Array:
         return np.zeros((0, len(parents), 3))
     offset, speed = compute_offsets(transitions, parents)
     times = np.array([each.fading[3:] for each in transitions]).T[..., None, None]
-    shapes, result = [each.fading.shape for each in transitions], np.empty_like(offset)
+    shapes = [each.fading.shape for each in transitions]
+    result = np.empty_like(offset)
     for shape in set(shapes):  # other settings may have another one
         own = [each is shape for each in shapes]
         result[own] = shape.measure(offset[own], speed[own], *times[:, own])
@@ -89,7 +92,8 @@ def measure_prices(transitions: Sequence[Transition], parents: Array) -> Array:
 
     In metre-seconds. Bone 0 is the character itself, and left out.
     """
-    bones, prices = max(len(parents) - 1, 1), [np.zeros(0)]
+    bones = max(len(parents) - 1, 1)
+    prices = [np.zeros(0)]
     for first in range(0, len(transitions), NUMBERS.jumps_at_once):
         costs = measure_costs(transitions[first : first + NUMBERS.jumps_at_once], parents)
         prices.append(costs[:, 1:].sum(axis=(1, 2)) / bones)

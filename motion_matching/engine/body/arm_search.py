@@ -55,7 +55,8 @@ def _list_pairs(
     shape: SampledBody, left: np.ndarray, fork: int, others: Collection[int]
 ) -> list[tuple[float, list[int], list[int]]]:
     """Return pairs of like branches on two sides: the shorter length, left and right chain."""
-    skeleton, height = shape.skeleton, float(np.median(np.ptp(shape.positions[..., 2], axis=1)))
+    skeleton = shape.skeleton
+    height = float(np.median(np.ptp(shape.positions[..., 2], axis=1)))
     branches = [bone for bone in skeleton.get_children(fork) if bone not in others]
     reaches = {bone: shape.measure_reach(bone) for bone in branches}
     asides = {
@@ -78,14 +79,16 @@ def split_arm(shape: SampledBody, chain: Sequence[int]) -> Chains:
     Upper arm and forearm are neighbours of similar length that take most of the chain; fingers
     branch from a hand.
     """
-    joints, get_children = merge_inline(shape, chain), shape.skeleton.get_children
+    joints = merge_inline(shape, chain)
+    get_children = shape.skeleton.get_children
     palm = next((k for k, b in enumerate(joints) if k > 1 and len(get_children(b)) > 2), None)
     joints = joints if palm is None else joints[: palm + 1]
     at = np.cumsum([0.0, *measure_segments(shape.positions[:, joints])])
     tip = shape.skeleton.measure_tip(joints[-1])
     best: tuple[float, tuple[int, ...]] = (-np.inf, ())
     for i, j, k in combinations(range(len(joints)), 3):
-        upper, lower = at[j] - at[i], at[k] - at[j]
+        upper = at[j] - at[i]
+        lower = at[k] - at[j]
         alike = min(upper, lower) / max(upper, lower, 1e-9)
         if alike <= NUMBERS.arm_alike or palm not in (None, k):
             continue
@@ -111,7 +114,8 @@ def merge_inline(shape: SampledBody, chain: Sequence[int]) -> list[int]:
     for before, bone, after in zip(chain, chain[1:], chain[2:], strict=False):
         upper = shape.positions[:, bone] - shape.positions[:, before]
         lower = shape.positions[:, after] - shape.positions[:, bone]
-        one, two = np.linalg.norm(upper, axis=-1), np.linalg.norm(lower, axis=-1)
+        one = np.linalg.norm(upper, axis=-1)
+        two = np.linalg.norm(lower, axis=-1)
         cosine = np.sum(upper * lower, axis=-1) / np.maximum(one * two, 1e-9)
         halves = np.max(np.abs(one - two)) < NUMBERS.equal_halves * np.max(one)
         if not (halves and np.max(1.0 - cosine) < NUMBERS.inline):

@@ -58,7 +58,8 @@ def describe_mistake(name: str, axes: FileAxes | None) -> str:
 
 def add_options(text: str) -> str:
     """Return a sentence with the options of the command line for the axes that it names, if any."""
-    sentence, found = text.rstrip("."), FileAxes.from_text(text)
+    sentence = text.rstrip(".")
+    found = FileAxes.from_text(text)
     return f"{sentence} ({found.options})." if found else f"{sentence}."
 
 
@@ -197,7 +198,8 @@ def _name_axes(up: np.ndarray, ahead: np.ndarray, read_with: FileAxes) -> FileAx
     ahead = ahead - (ahead @ up) * up
     if np.abs(ahead).max() < 1e-6:  # unknown
         ahead = np.cross(np.eye(3)[int(np.argmin(np.abs(up)))], up)
-    to_file, names = compute_blender_axes(*read_with).T, []
+    to_file = compute_blender_axes(*read_with).T
+    names = []
     for way in (to_file @ up, to_file @ _snap(ahead)):
         index = int(np.argmax(np.abs(way)))
         names.append(f"{'-' if way[index] < 0 else ''}{AXES[index]}")

@@ -90,7 +90,9 @@ class _CheckedBody:
     def __init__(
         self, skeleton: Skeleton, roles: BodyRoles, points: np.ndarray, given: Collection[str]
     ) -> None:
-        self.skeleton, self.roles, self.given = skeleton, roles, given
+        self.skeleton = skeleton
+        self.roles = roles
+        self.given = given
         self.points = points.astype(np.float64)
         self.hips = roles.chains["hips"]
         self.firsts = {role: chain[0] for role, chain in roles.chains.items()}
@@ -166,7 +168,8 @@ class _CheckedBody:
                 way = self.points[:, bone] - 0.5 * (left + right)
                 aside = float(np.median(np.abs(np.sum(way * across, axis=-1))))
                 far = float(np.median(np.linalg.norm(way, axis=-1)))
-                name, names = self.skeleton.names[bone], self.skeleton.names
+                name = self.skeleton.names[bone]
+                names = self.skeleton.names
                 has_twin = split_side(name, names)[1] and find_counterpart(name, names) in names
                 if aside > NUMBERS.head_aside * far or has_twin:
                     text = f"{self._name(role)} is on one side of the body"
@@ -184,13 +187,15 @@ class _CheckedBody:
             left, right = (bone for bone in pair if bone is not None)
             across = quat.normalize_vectors(self.points[:, left] - self.points[:, right])
             if float(np.mean(np.sum(across * lefts, axis=-1))) < NUMBERS.opposite:
-                ours, theirs = self._name(f"left_{part}"), self._name(f"right_{part}")
+                ours = self._name(f"left_{part}")
+                theirs = self._name(f"right_{part}")
                 text = f"{ours} is on the right of the body, and {theirs} on its left"
                 yield self._make_fault(f"left_{part}", [left, right], text)
 
     def _find_lefts(self) -> np.ndarray | None:
         """Return the ways (F, 3) to the left that feet show, None without toes or by odd knees."""
-        lefts, hinges = [], []
+        lefts = []
+        hinges = []
         for side in _SIDES:
             bones = [self.firsts.get(f"{side}_{part}") for part in _LEG]
             if None in bones:

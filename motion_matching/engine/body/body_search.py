@@ -112,7 +112,8 @@ def _find_core(body: BodySubset, given: Mapping[str, str]) -> Roles:
 
 def _give(skeleton: Skeleton, role: str, given: tuple[int, ...], chains: Chains) -> tuple[int, ...]:
     """Return the bones of a role if all, none, or the first one is given by hand."""
-    chain, first = chains.get(role, ()), given[:1]
+    chain = chains.get(role, ())
+    first = given[:1]
     if len(given) != 1 or role in ("root", "hips", "head"):
         return given
     if first[0] in chain and role != "spine":

@@ -140,7 +140,8 @@ def _thin_clips(clips: Sequence[Clip]) -> list[Clip]:
         step = max(1, min(int(clip.fps / NUMBERS.least_rate), -(-total // NUMBERS.subset_frames)))
         start = max(0, (clip.frame_count - share * step) // 2)
         part = slice(start, start + share * step, step)
-        positions, rotations = clip.positions[part], clip.rotations[part]
+        positions = clip.positions[part]
+        rotations = clip.rotations[part]
         slow = replace(clip, positions=positions, rotations=rotations, fps=clip.fps / step)
         thinned.append(slow)
     return thinned
@@ -170,7 +171,8 @@ def _cut(skeleton: Skeleton, clips: Sequence[Clip], kept: list[int]) -> tuple[Sk
 def _cut_clip(clip: Clip, small: Skeleton, kept: Sequence[int], direct: bool) -> Clip:
     bones = list(kept)
     if direct:
-        rotations, positions = clip.rotations[:, bones], clip.positions[:, bones]
+        rotations = clip.rotations[:, bones]
+        positions = clip.positions[:, bones]
     else:
         turns, places = clip.compute_world()
         rotations, positions = quat.ik(turns[:, bones], places[:, bones], small.parents)

@@ -68,7 +68,8 @@ def _find_pairs_by_shape(
         else:
             continue
         for one, two in pairs_of_children:
-            pairs[one], pairs[two] = two, one
+            pairs[one] = two
+            pairs[two] = one
     return pairs
 
 
@@ -76,7 +77,9 @@ class _Dissimilarity:
     """Measures in metres how the lengths of the chains below two bones differ, in any pose."""
 
     def __init__(self, body: SampledBody) -> None:
-        self.body, self.skeleton, self.lengths = body, body.skeleton, body.lengths
+        self.body = body
+        self.skeleton = body.skeleton
+        self.lengths = body.lengths
         self.differences: dict[tuple[int, int], float] = {}
 
     def measure_length(self, bone: int) -> float:
@@ -89,7 +92,8 @@ class _Dissimilarity:
         """Pair children that differ least, also from `siblings`; return by how much."""
         from scipy.optimize import linear_sum_assignment  # loads in 0.2 s
 
-        ours, theirs = self.skeleton.get_children(one), self.skeleton.get_children(two)
+        ours = self.skeleton.get_children(one)
+        theirs = self.skeleton.get_children(two)
         costs = [self.compare(a, b) for a in ours for b in theirs]
         cost = np.array(costs, dtype=np.float64).reshape(len(ours), len(theirs))
         if siblings and ours and len(ours) == len(theirs):

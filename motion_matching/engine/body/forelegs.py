@@ -76,7 +76,8 @@ def _stands_at_rest(
     """
     for thigh, end, path in legs:
         way = end[0] - rest[0, thigh]
-        length, usual = float(np.linalg.norm(way)), moving[:, thigh, 2] - path[:, 2]
+        length = float(np.linalg.norm(way))
+        usual = moving[:, thigh, 2] - path[:, 2]
         leads_down = -way[2] > np.cos(NUMBERS.standing) * length > 0.0
         is_lowest = end[0, 2] < floor + NUMBERS.on_ground * length
         along = way @ trunk > np.cos(NUMBERS.off_trunk) * length * np.linalg.norm(trunk)

@@ -53,7 +53,9 @@ def mirror(clip: Clip, roles: Roles | None = None, symmetry: Symmetry | None = N
     """
     if symmetry is None:
         symmetry = find_symmetry(clip, roles)
-    source, one_sided, turns = symmetry.pairs, symmetry.one_sided, symmetry.turns
+    source = symmetry.pairs
+    one_sided = symmetry.one_sided
+    turns = symmetry.turns
     parents = clip.skeleton.parents
     above = quat.inv(np.where((parents >= 0)[:, None], turns[parents], _WORLD))
     rotations = quat.mul(quat.mul(above, clip.rotations), turns)[:, source]
@@ -91,7 +93,8 @@ def find_symmetry(clip: Clip, roles: Roles | None = None) -> Symmetry:
         axes = fit.solve_below_hips(hips_across)
     axes = fit.solve_above_hips(axes)
     _check_offsets(skeleton, pairs, ~one_sided, offsets, axes)
-    turns, own = quat.from_matrix(-axes), np.arange(len(pairs))
+    turns = quat.from_matrix(-axes)
+    own = np.arange(len(pairs))
     turns[pairs == own, 0] = 0.0
     turns = quat.normalize(turns)
     later = pairs < own  # signed so that mirroring twice changes nothing

@@ -77,7 +77,8 @@ class NamedBones:
 
     def list_necks(self) -> set[int]:
         """Return the bones from the neck up to the head, with both."""
-        head, neck = self.find_first("head"), self.find_first("neck")
+        head = self.find_first("head")
+        neck = self.find_first("neck")
         if head is None or neck is None:
             return {bone for bone in (head, neck) if bone is not None}
         chain = self.skeleton.get_chain_to_root(head)
@@ -88,7 +89,9 @@ class NamedBones:
 
         It is below the hips and has none of the `excluded` bones. A forearm is needed, no hand.
         """
-        skeleton, starts, above = self.skeleton, {}, hips
+        skeleton = self.skeleton
+        starts = {}
+        above = hips
         for part in ARM_PARTS[1:]:
             named = self.find(f"{SIDE_WORDS[side]}_{part}", above)
             named = [bone for bone in named if bone not in excluded]
@@ -164,7 +167,8 @@ def _find_leg(
     named: NamedBones, clips: Sequence[Clip], word: str, overrides: Mapping[str, int]
 ) -> dict[str, int]:
     """Return the bones by role of one leg; every part is below the previous one."""
-    leg, above = {}, -1
+    leg = {}
+    above = -1
     for part in LEG_PARTS:
         role = f"{word}_{part}"
         found = [overrides[role]] if role in overrides else named.find(role, above)
@@ -237,7 +241,8 @@ def _find_segment_start(
 
 def _lies_between(points: np.ndarray, starts: np.ndarray, ends: np.ndarray) -> bool:
     """Return whether points (F, 3) lie on the ways to `ends`, but not where these start."""
-    ways, here = (ends - starts).astype(np.float64), (points - starts).astype(np.float64)
+    ways = (ends - starts).astype(np.float64)
+    here = (points - starts).astype(np.float64)
     squares = np.maximum(np.sum(ways * ways, axis=-1), 1e-12)
     shares = np.sum(here * ways, axis=-1) / squares
     aside = np.linalg.norm(here - shares[:, None] * ways, axis=-1) / np.sqrt(squares)
@@ -274,7 +279,8 @@ def _is_left(skeleton: Skeleton, clips: Sequence[Clip], bone: int, thighs: Seque
 
 def _find_bone_below_neck(named: NamedBones, chest: int, hips: int) -> int:
     """Return the chest, or the bone below a neck with arms; the hips if it is not above them."""
-    skeleton, necks = named.skeleton, named.list_necks()
+    skeleton = named.skeleton
+    necks = named.list_necks()
     while chest in necks and int(skeleton.parents[chest]) >= 0:
         chest = int(skeleton.parents[chest])
     return chest if hips in skeleton.get_chain_to_root(chest) else hips

@@ -170,7 +170,8 @@ def _find_forelegs_by_name(skeleton: Skeleton, clips: Sequence[Clip], roles: Rol
         return []
     taken = {leg.thigh for leg in roles.legs}
     taken |= {bone for leg in roles.legs for bone in skeleton.get_descendants(leg.thigh)}
-    named, found = NamedBones.read(skeleton), []
+    named = NamedBones.read(skeleton)
+    found = []
     for side in "LR":
         arm = named.find_arm(side, roles.hips, taken)
         if not {"upper_arm", "forearm", "hand"} <= set(arm):
@@ -191,7 +192,8 @@ def _find_forelegs_by_shape(skeleton: Skeleton, clips: Sequence[Clip], roles: Ro
     except RigError:
         return []
     arms = NamedBones.read(skeleton).list_arms()
-    found, taken = [], {bone for bones in roles.leg_bones for bone in bones}
+    found = []
+    taken = {bone for bones in roles.leg_bones for bone in bones}
     # a rest pose that lies takes arms for legs, and misses the legs themselves
     if sum(bool(taken & {leg.thigh, leg.shin, leg.foot}) for leg in shaped) < 2:
         return []
@@ -226,7 +228,8 @@ def find_hips_forward(clips: Sequence[Clip], roles: Roles) -> np.ndarray:
 def _find_front(clips: Sequence[Clip], roles: Roles) -> tuple[np.ndarray, bool]:
     """Return the axis of `find_hips_forward`, and whether the toes overruled the legs' sides."""
     body = SampledBody.from_clips(clips[0].skeleton, clips)
-    positions, hips = body.positions, body.rotations[:, roles.hips]
+    positions = body.positions
+    hips = body.rotations[:, roles.hips]
 
     def to_hips_frame(vectors: np.ndarray) -> np.ndarray:
         return np.mean(quat.inv_mul_vec(hips, vectors), axis=0)
@@ -325,7 +328,8 @@ def _assemble(skeleton: Skeleton, bones: Mapping[str, int]) -> Roles:
                     f"as {label}_{part}{likely}."
                 )
         thigh, shin, foot = (bones[f"{label}_{part}"] for part in LEG_PARTS[:3])
-        toe, side = bones.get(f"{label}_toe", foot), _SIDES[label.rstrip("0123456789")]
+        toe = bones.get(f"{label}_toe", foot)
+        side = _SIDES[label.rstrip("0123456789")]
         legs.append(Leg(thigh, shin, foot, toe, side))
     if "hips" not in bones:
         raise RigError(

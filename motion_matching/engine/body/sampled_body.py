@@ -62,7 +62,8 @@ class SampledBody:
                 tip = self.positions[:, bone] + turned
                 height = float(np.median(tip[:, 2]))
                 if height < lowest.get(bone, np.inf):
-                    ends[bone], lowest[bone] = tip, height
+                    ends[bone] = tip
+                    lowest[bone] = height
         return ends
 
     @cached_property

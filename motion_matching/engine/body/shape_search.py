@@ -90,7 +90,9 @@ def _lift_hips(body: SampledBody, hips: int, joints: dict[int, int]) -> int:
 
 def _find_feet(body: SampledBody) -> list[int]:
     """Return the last bone of every leg; of several toes and a heel, the one farthest out."""
-    skeleton, ends, reach = body.skeleton, body.ends, NUMBERS.leg_reach * body.height
+    skeleton = body.skeleton
+    ends = body.ends
+    reach = NUMBERS.leg_reach * body.height
     grounded = [bone for bone, end in ends.items() if np.percentile(end[:, 2], 20) < reach]
     is_low = np.median(body.positions[..., 2], axis=0) < NUMBERS.foot_low * body.height
     twists = [bone for bone in grounded if _lies_on_bone(body, bone)]
@@ -108,7 +110,8 @@ def _find_feet(body: SampledBody) -> list[int]:
 
 def _lies_on_bone(body: SampledBody, bone: int) -> bool:
     """Return whether the end of a bone lies on a bone that goes on beside it, like a twist bone."""
-    skeleton, parent = body.skeleton, int(body.skeleton.parents[bone])
+    skeleton = body.skeleton
+    parent = int(body.skeleton.parents[bone])
     if parent < 0:
         return False
     start = body.positions[:, parent]
@@ -179,7 +182,8 @@ def _find_leg_bones(body: SampledBody, fork: int, foot: int, is_upper: bool) -> 
     lengths = measure_segments(points)
     long = np.append(lengths > NUMBERS.no_length * lengths.sum(), True)
     long[len(chain) - 1 :] = True
-    points, chain = points[:, long], [bone for bone, own in zip(chain, long, strict=False) if own]
+    points = points[:, long]
+    chain = [bone for bone, own in zip(chain, long, strict=False) if own]
     joints = _find_bends(points)
     first = _find_first_long_pair(points[:, joints])
     if first is None:
@@ -197,7 +201,8 @@ def _find_leg_bones(body: SampledBody, fork: int, foot: int, is_upper: bool) -> 
 def _find_bends(points: np.ndarray) -> list[int]:
     """Return the indices of the points (F, N, 3) at which a chain starts, bends or ends."""
     segments = np.diff(points, axis=1)
-    before, after = segments[:, :-1], segments[:, 1:]
+    before = segments[:, :-1]
+    after = segments[:, 1:]
     across = np.linalg.norm(np.cross(before, after), axis=-1)
     angle = np.arctan2(across, np.sum(before * after, axis=-1))
     bends = np.flatnonzero(angle.max(axis=0) > NUMBERS.straight) + 1
@@ -290,7 +295,8 @@ def _cut_at_twins(
     ahead: np.ndarray,
 ) -> list[int]:
     """Return the bones of a chain from the hips up to where it parts from a twin, if it has one."""
-    chain, left = chains[end], quat.normalize_vectors(np.cross([0.0, 0.0, 1.0], ahead))
+    chain = chains[end]
+    left = quat.normalize_vectors(np.cross([0.0, 0.0, 1.0], ahead))
     kept = len(chain)
     for other, beside in chains.items():
         shared = sum(a == b for a, b in zip(chain, beside, strict=False))

@@ -83,7 +83,8 @@ def _collect_poses(clips: Sequence[Clip]) -> tuple[np.ndarray, np.ndarray]:
     """Return world rotations and heads of frames of all clips, after the pose without rotations."""
     skeleton = clips[0].skeleton
     step = max(1, sum(clip.frame_count for clip in clips) // NUMBERS.stance_frames)
-    rotations, positions = [skeleton.rest_rotations[None]], [skeleton.rest_positions[None]]
+    rotations = [skeleton.rest_rotations[None]]
+    positions = [skeleton.rest_positions[None]]
     for clip in clips:
         rows = np.unique(np.append(np.arange(0, clip.frame_count, step), clip.frame_count - 1))
         rotations.append(clip.rotations[rows])
@@ -94,11 +95,14 @@ def _collect_poses(clips: Sequence[Clip]) -> tuple[np.ndarray, np.ndarray]:
 
 def _rate(heads: np.ndarray, limbs: Limbs, ahead: np.ndarray) -> np.ndarray:
     """Return how far (F,) poses are from a T-pose, about in radians; infinite if one leans."""
-    heads, roles, up = heads.astype(np.float64), limbs.roles, np.array([0.0, 0.0, 1.0])
+    heads = heads.astype(np.float64)
+    roles = limbs.roles
+    up = np.array([0.0, 0.0, 1.0])
     left = np.cross(up, ahead)
     trunk = _measure_angle(heads[:, limbs.head] - heads[:, roles.hips], up)
     size = np.linalg.norm(heads[:, roles.legs[0].foot] - heads[:, roles.legs[0].shin], axis=-1) * 2
-    leaning, bent = trunk, np.zeros(len(heads))
+    leaning = trunk
+    bent = np.zeros(len(heads))
     feet = []
     for leg in roles.legs:
         thigh, shin, foot = (heads[:, bone] for bone in (leg.thigh, leg.shin, leg.foot))
@@ -127,7 +131,8 @@ def _rate(heads: np.ndarray, limbs: Limbs, ahead: np.ndarray) -> np.ndarray:
 
 def _rate_legs(heads: np.ndarray, roles: Roles, ahead: np.ndarray) -> np.ndarray:
     """Return how far (F,) poses are from a usual one on straight legs; infinite if one leans."""
-    heads, up = heads.astype(np.float64), np.array([0.0, 0.0, 1.0])
+    heads = heads.astype(np.float64)
+    up = np.array([0.0, 0.0, 1.0])
     facing = quat.from_yaw(-np.arctan2(ahead[:, 0], -ahead[:, 1]))
     seen = quat.mul_vec(facing[:, None], heads - heads[:, [roles.hips]])
     size = float(np.ptp(np.median(seen, axis=0), axis=0).max())
@@ -164,7 +169,8 @@ def _straighten(
     for arm, side in zip(limbs.arms, (1.0, -1.0), strict=True):
         aside = side * np.cos(NUMBERS.arm_drop) * left - np.sin(NUMBERS.arm_drop) * up
         aims += [(arm.upper, arm.lower, aside), (arm.lower, arm.hand, aside)]
-    worlds, heads = worlds.copy(), heads.copy()
+    worlds = worlds.copy()
+    heads = heads.copy()
     for bone, end, direction in aims:
         along = quat.normalize_vectors(heads[end] - heads[bone])
         turn = quat.between(along, direction)
@@ -201,13 +207,15 @@ def _stand(
     toes = [leg.toe for leg in roles.legs]
     lift = height - heads[toes, 2].min()
     shift = np.array([-heads[roles.hips, 0], -heads[roles.hips, 1], lift])
-    rotation, position = quat.mul(turn, worlds[pivot]), heads[pivot] + shift
+    rotation = quat.mul(turn, worlds[pivot])
+    position = heads[pivot] + shift
     if above:
         worlds, places = quat.fk(rotations, positions, skeleton.parents)
         parent = int(skeleton.parents[pivot])
         rotation = quat.inv_mul(worlds[parent], rotation)
         position = quat.inv_mul_vec(worlds[parent], position - places[parent])
-    rotations[pivot], positions[pivot] = rotation, position
+    rotations[pivot] = rotation
+    positions[pivot] = position
     return replace(
         skeleton,
         rest_rotations=quat.normalize(rotations).astype(np.float32),
@@ -220,7 +228,8 @@ def _measure_toe_height(all_heads: np.ndarray, roles: Roles, heads: np.ndarray) 
 
     Files usually have the ground at zero; if feet never come near it, a usual height is returned.
     """
-    toes, leg = [leg.toe for leg in roles.legs], roles.legs[0]
+    toes = [leg.toe for leg in roles.legs]
+    leg = roles.legs[0]
     usual = NUMBERS.toe_height if leg.has_toe else NUMBERS.ankle_height
     usual *= float(np.linalg.norm(heads[leg.foot] - heads[leg.thigh]))
     low = float(np.percentile(all_heads[1:, toes, 2].min(axis=1), 10))

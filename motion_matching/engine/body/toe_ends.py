@@ -102,7 +102,8 @@ def add_toe_ends(clip: Clip, ends: dict[int, tuple[float, float, float]]) -> Cli
     """Return the clip with a bone at the end of each bone of `ends`, behind all others."""
     if not ends:
         return clip
-    skeleton, count = clip.skeleton, len(ends)
+    skeleton = clip.skeleton
+    count = len(ends)
     still = np.tile(quat.IDENTITY, (count, 1)).astype(np.float32)
     offsets = np.array(list(ends.values()), np.float32)
     names = (*skeleton.names, *(skeleton.names[bone] + _SUFFIX for bone in ends))
@@ -134,7 +135,8 @@ def list_toe_ends(skeleton: Skeleton) -> dict[str, tuple[int, int]]:
     sites = {(bone, *np.array(offset, np.float32).tolist()) for bone, offset in skeleton.end_sites}
     found: dict[str, tuple[int, int]] = {}
     for bone in range(skeleton.bone_count - 1, -1, -1):
-        above, name = int(skeleton.parents[bone]), skeleton.names[bone]
+        above = int(skeleton.parents[bone])
+        name = skeleton.names[bone]
         site = above, *skeleton.rest_positions[bone].astype(np.float32).tolist()
         if above < 0 or _SUFFIX not in name or site not in sites:
             break
@@ -144,7 +146,8 @@ def list_toe_ends(skeleton: Skeleton) -> dict[str, tuple[int, int]]:
 
 def remove_toe_ends(clip: Clip) -> Clip:
     """Undo `add_toe_ends`: return the clip without the added bones."""
-    skeleton, added = clip.skeleton, len(list_toe_ends(clip.skeleton))
+    skeleton = clip.skeleton
+    added = len(list_toe_ends(clip.skeleton))
     if not added:
         return clip
     shorter = Skeleton(

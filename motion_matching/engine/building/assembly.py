@@ -128,7 +128,8 @@ def _find_toe_contacts(
     reel: Clip, roles: rig.Roles, starts: np.ndarray, stops: np.ndarray, settings: ContactSettings
 ) -> np.ndarray:
     """Find the contacts (N, L) of every leg's toe, range by range."""
-    compute, local = reel.skeleton.compute_bone_position, (reel.rotations, reel.positions)
+    compute = reel.skeleton.compute_bone_position
+    local = (reel.rotations, reel.positions)
     toes = np.stack([compute(leg.toe, *local) for leg in roles.legs], axis=1)
     lengths = measure_leg_lengths(reel.skeleton.compute_rest_world()[1][None], roles)
     spans = zip(starts, stops, strict=True)

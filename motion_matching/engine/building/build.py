@@ -91,7 +91,8 @@ class BuildSettings:
         later is left out at its default, and older databases are still found. Weights and the order
         of features do not count; without files, neither do axes and scale.
         """
-        defaults, contacts = asdict(ContactSettings()), asdict(self.contacts)
+        defaults = asdict(ContactSettings())
+        contacts = asdict(self.contacts)
         changes = {f"contact_{k}": v for k, v in contacts.items() if v != defaults[k]}
         content: dict[str, Any] = changes | {
             "fps": self.fps,
@@ -236,7 +237,8 @@ def _resample_to_source(parts: Sequence[ReelPart], first: int, count: int) -> Gr
 
 def _resample_part(part: ReelPart) -> np.ndarray:
     """Return a part's track (F, 3) at the frames of its source."""
-    rows, times = part.track.rows, np.arange(part.source_frames) / part.step
+    rows = part.track.rows
+    times = np.arange(part.source_frames) / part.step
     before = np.clip(times.astype(int), 0, len(rows) - 2)
     steps = rows[before + 1] - rows[before]
     return rows[before] + (times - before)[:, None] * steps
@@ -311,7 +313,8 @@ def _make_parts(
             f"{LOWEST_RATE} to {HIGHEST_RATE}, or correct the frame times of the sources."
         )
     horizon = round((settings.schema.past + settings.schema.future) * fps)
-    parts, skipped = [], []
+    parts = []
+    skipped = []
     played = []
     for each in sources:
         copies = settings.tempo if each[0].tempo is None else each[0].tempo
@@ -352,7 +355,8 @@ def _add_mirrored(parts: list[ReelPart], by_default: bool, roles: rig.Roles) -> 
     joined = mirror.mirror(join_clips([p.clip for p in to_mirror]), roles=roles)
     legs = roles.leg_names
     twins = [legs.index(swap_sides(name)) for name in legs] if any(p.ground for p in parts) else []
-    images, start = [], 0
+    images = []
+    start = 0
     for part in to_mirror:
         clip = joined.crop(start, start + part.clip.frame_count)
         ground = part.ground and part.ground.mirrored(twins)
@@ -370,7 +374,8 @@ def _add_tracks(
     The clips get bones at the ends of legs that stand on these, and are put on one floor. The last
     value are notes on moved clips.
     """
-    clips, bone = [part.clip for part in parts], settings.simulation_bone
+    clips = [part.clip for part in parts]
+    bone = settings.simulation_bone
     roles = rig.find_roles(clips[0].skeleton, clips, settings.roles)
     forward = rig.find_hips_forward(loose_hips.stiffen_hips(clips, roles), roles)
     ends = toe_ends.find_toe_ends(clips[0].skeleton, clips, roles)
@@ -384,7 +389,8 @@ def _add_tracks(
     raw = simulation_bone.compute_raw_track(
         joined, roles.hips, roles.spine, forward, source=bone.source, root=roles.root
     )
-    result, start = [], 0
+    result = []
+    start = 0
     for part in parts:
         stop = start + part.clip.frame_count
         track = raw.crop(start, stop)
@@ -399,7 +405,8 @@ def _add_tracks(
 
 def _resample_track(track: GroundTrack, part: ReelPart) -> GroundTrack:
     """Return a track in frames of the source, interpolated at the frames of the database."""
-    times, frames = np.arange(part.clip.frame_count) * part.step, np.arange(track.frame_count)
+    times = np.arange(part.clip.frame_count) * part.step
+    frames = np.arange(track.frame_count)
     columns = [np.interp(times, frames, column) for column in track.rows.T]
     return GroundTrack.from_rows(np.column_stack(columns))
 
@@ -410,6 +417,7 @@ def _open_loop(part: ReelPart) -> ReelPart:
         return part
     last = part.clip.frame_count - 1
     x, y, yaw = part.track.rows[last].tolist()
-    clip, track = part.clip.crop(0, last), part.track.crop(0, last)
+    clip = part.clip.crop(0, last)
+    track = part.track.crop(0, last)
     ground = part.ground and part.ground.crop(0, last)
     return replace(part, clip=clip, track=track, closing=(x, y, yaw), ground=ground)

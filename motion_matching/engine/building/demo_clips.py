@@ -20,7 +20,10 @@ from ..skeleton.skeleton import Skeleton
 
 Array = np.ndarray
 SEED = 0  # seed of the generated clips
-LEVEL, CLIMB, STANDING = "level", "climb", "standing"  # kinds of clips
+# kinds of clips
+LEVEL = "level"
+CLIMB = "climb"
+STANDING = "standing"
 DIFFERENCES = 3  # differences of successive bits; four make a larger file
 FILE = Path(__file__).with_name("demo_clips.npz")
 
@@ -47,7 +50,8 @@ def load_standing() -> Clip:
 def load_demo_skeleton() -> Skeleton:
     """Return 22 bones in a T-pose on the ground, facing -Y; rest rotations are the identity."""
     with np.load(FILE, allow_pickle=False) as file:
-        names, tips = file["bones"].tolist(), zip(file["tip_bones"], file["tips"], strict=True)
+        names = file["bones"].tolist()
+        tips = zip(file["tip_bones"], file["tips"], strict=True)
         rotations = np.tile(quat.IDENTITY, (len(names), 1)).astype(np.float32)
         ends = tuple((int(bone), tuple(tip.tolist())) for bone, tip in tips)
         return Skeleton(tuple(names), file["parents"], file["rest"], rotations, ends)
@@ -58,7 +62,8 @@ def _load(kinds: tuple[str, ...]) -> Iterator[Clip]:
     skeleton = load_demo_skeleton()
     with np.load(FILE, allow_pickle=False) as file:
         hips, rotations = decode_poses(file)
-        stops, fps = np.cumsum(file["frames"]), float(file["fps"])
+        stops = np.cumsum(file["frames"])
+        fps = float(file["fps"])
         clips = zip(file["clips"].tolist(), file["kinds"], file["frames"], stops, strict=True)
         for name, kind, count, stop in clips:
             if kind in kinds:

@@ -37,7 +37,8 @@ def list_missing(database: Database, published: PublishedSet) -> list[str]:
     schema = schema.with_heights() if database.schema.has_heights else schema
     if database.schema.to_comparison_data() != schema.to_comparison_data():
         missing.append(f"its features are not {published.features}")
-    bone, found = published.simulation_bone, published.contacts
+    bone = published.simulation_bone
+    found = published.contacts
     if _differs(database, "simulation_bone", asdict(simulation_bone.PRESETS[bone])):
         missing.append(f"its simulation bone is not {bone}")
     if _differs(database, "contacts", asdict(contacts.PRESETS[found])):

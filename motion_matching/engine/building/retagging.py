@@ -93,7 +93,8 @@ def _put_bits(
 
     They are `bits` (N,) of names; `bias` (N,) and `settings` are those of a build.
     """
-    unused, limits = find_unused(names, bits), database.limits
+    unused = find_unused(names, bits)
+    limits = database.limits
     if not np.array_equal(unused, ~database.playable):
         velocities = np.asarray(database.velocities)
         limits = measure_limits(velocities, database.fps, database.stops, unused, database.peaks)
@@ -127,7 +128,8 @@ def _tag_ranges(
     for index, (origin, source) in enumerate(
         zip(database.ranges, database.range_sources or (), strict=True)
     ):
-        first, step = origin.first_source_frame, origin.source_frames_per_frame
+        first = origin.first_source_frame
+        step = origin.source_frames_per_frame
         place = source.key, first, source.frames, source.cycle, origin.tempo
         if source.key not in tags:
             raise DatabaseError(f"The database has another source '{origin.clip}'; build it again.")

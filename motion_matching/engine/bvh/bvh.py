@@ -181,7 +181,8 @@ def sanitize_names(names: Sequence[str]) -> tuple[str, ...]:
 
 def compute_blender_axes(up: str, forward: str) -> np.ndarray:
     """Return the rotation C (3, 3) that takes the file's `up` to +Z and its `forward` to -Y."""
-    z, ahead = _parse_axis(up, "up"), _parse_axis(forward, "forward")
+    z = _parse_axis(up, "up")
+    ahead = _parse_axis(forward, "forward")
     if z @ ahead != 0:
         raise SettingsError(
             f"The up axis '{up}' and the forward axis '{forward}' must be perpendicular; change one"
@@ -269,7 +270,8 @@ def _compute_local_rotations(
         order = tuple(axis for axis, _ in channels)
         groups.setdefault(order, {})[bone] = [column for _, column in channels]
     for order, columns_of_bones in groups.items():
-        bones, columns = list(columns_of_bones), np.array(list(columns_of_bones.values())).T
+        bones = list(columns_of_bones)
+        columns = np.array(list(columns_of_bones.values())).T
         # axes are only permuted and negated
         targets = [int(np.argmax(np.abs(axes[:, axis]))) for axis in order]
         angles = [

@@ -66,7 +66,8 @@ def find_added(
     moved = np.array([bool(joint.get_columns("position")) for joint in joints])
     offsets = np.array([joint.offset for joint in joints]) @ axes.T
     carriers = find_carriers(parents)
-    limbs, lengths = moved & ~carriers, np.linalg.norm(offsets, axis=-1)
+    limbs = moved & ~carriers
+    lengths = np.linalg.norm(offsets, axis=-1)
     replaced = compute_local_positions(joints, axes, values, added)
     left = np.minimum(np.median(np.linalg.norm(replaced, axis=-1), axis=0), lengths)
     added[limbs] = left[limbs].sum() < _LEFT * lengths[limbs].sum()

@@ -57,8 +57,11 @@ class BvhTable:
     def __init__(
         self, path: Path, body: bytes, first_line: int, channels: list[str], notes: list[str]
     ) -> None:
-        self.path, self.body, self.first_line = path, body, first_line
-        self.channels, self.notes = channels, notes
+        self.path = path
+        self.body = body
+        self.first_line = first_line
+        self.channels = channels
+        self.notes = notes
 
     def read_values(self) -> np.ndarray:
         """Return the numbers (F, C); MotionDataError if one is not a plausible number."""
@@ -83,7 +86,8 @@ class BvhTable:
         inside = np.zeros(len(buffer) + 2, dtype=bool)
         np.greater(buffer, 32, out=inside[1:-1])
         edges = np.flatnonzero(inside[1:] != inside[:-1])
-        starts, ends = edges[::2], edges[1::2]
+        starts = edges[::2]
+        ends = edges[1::2]
         breaks = np.append(np.flatnonzero(buffer == 10), len(buffer))
         counts = np.diff(np.searchsorted(starts, breaks), prepend=0)
         rows = np.flatnonzero(counts)
@@ -91,12 +95,15 @@ class BvhTable:
             raise MotionDataError(
                 f"Cannot use '{self.path}': it holds no frames after line {self.first_line - 1}"
             )
-        expected, last = len(self.channels), counts[rows[-1]]
+        expected = len(self.channels)
+        last = counts[rows[-1]]
         wrong = np.flatnonzero(counts[rows] != expected)
         if len(wrong) == 1 and wrong[0] == len(rows) - 1 > 0 and last < expected:
             line = rows[-1] + self.first_line
             self.notes.append(f"breaks off in line {line}: that frame is left out")
-            rows, starts, ends = rows[:-1], starts[:-last], ends[:-last]
+            rows = rows[:-1]
+            starts = starts[:-last]
+            ends = ends[:-last]
             self.body = self.body[: ends[-1]]
         elif len(wrong):
             row = rows[wrong[0]]
@@ -205,7 +212,9 @@ _ASSUMED_RATE = 30.0
 _LONGEST_FRAME = 1.0  # seconds
 # A frame time above that is a rate, or in milliseconds. Rates below 24 are rarer than as many
 # milliseconds, which are 50 frames per second and more; above 50, milliseconds are rarer.
-_LOWEST_RATE, _ANY_RATE, _HIGHEST_RATE = 24, 50, 1000
+_LOWEST_RATE = 24
+_ANY_RATE = 50
+_HIGHEST_RATE = 1000
 _ROUNDED = 1e-3  # relative error of a broadcast rate such as 29.97
 
 

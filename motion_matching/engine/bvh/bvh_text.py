@@ -325,7 +325,8 @@ def _read_motion(
     """Read values (F, C) and the frame rate from the lines after MOTION at byte `start`."""
     fields: dict[str, str] = {}
     while match := _FIELD.match(data, start):
-        name, value = match[1].lower().split()[-1].decode(), match[2].decode("latin-1").strip()
+        name = match[1].lower().split()[-1].decode()
+        value = match[2].decode("latin-1").strip()
         try:
             float(value)
         except ValueError:

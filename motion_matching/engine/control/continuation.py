@@ -73,11 +73,14 @@ def carry_on(
     flat ground.
     """
     scale = body.scale
-    before, rest = scale.to_body(before, POSE), scale.to_body(rest, POSE)
-    settings, lead_back = scale.to_body(settings), scale.to_body(lead_back, "s")
+    before = scale.to_body(before, POSE)
+    rest = scale.to_body(rest, POSE)
+    settings = scale.to_body(settings)
+    lead_back = scale.to_body(lead_back, "s")
     unlocked, places, faded = _fade(before, rest, body, settings, lead_back, moves)
     old = _get_places(rest[2:])
-    poses, end = unlocked, faded
+    poses = unlocked
+    end = faded
     if contacts is not None and settings.feet.foot_lock and len(body.legs):
         toes = _list_toes(rest, contacts, body)
         poses, end = _plant(before, unlocked, contacts[2:], toes, body, settings.feet, faded)
@@ -110,28 +113,36 @@ def _fade(
 
     From that tick on, the poses are the moved ones of the rest.
     """
-    fps, skeleton, dt = body.fps, body.skeleton, 1.0 / body.fps
+    fps = body.fps
+    skeleton = body.skeleton
+    dt = 1.0 / body.fps
     inertializer = Inertializer.from_settings(body.limits, settings, dt)
     ends = [
         build_start_state(skeleton.names, poses, fps)[1].to_moving_pose(skeleton)
         for poses in (np.concatenate([before, before[-1:]]), rest[:3])
     ]
     inertializer.transition(Jump(*ends[0], *ends[1]))
-    old, count = _get_places(rest), len(rest) - 2
+    old = _get_places(rest)
+    count = len(rest) - 2
     x, y, yaw = _get_places(before[-1:])[0].tolist()
     steps = _measure_steps(old[1:])
-    poses, places = rest[2:].astype(np.float32), old[2:].copy()
+    poses = rest[2:].astype(np.float32)
+    places = old[2:].copy()
     faded = count
     for tick in range(count):
         if not inertializer.is_faded:
             pose, offset = inertializer.update(poses[tick])
             poses[tick, :, 1:] = pose[:, 1:]
         else:
-            faded, offset = min(faded, tick), [0.0, 0.0, 0.0]
+            faded = min(faded, tick)
+            offset = [0.0, 0.0, 0.0]
         if moves:
-            (sx, sy, turn), (ox, oy, rate) = steps[tick].tolist(), offset
+            (sx, sy, turn) = steps[tick].tolist()
+            (ox, oy, rate) = offset
             dx, dy = rotate_xy(sx + ox * dt, sy + oy * dt, yaw)
-            x, y, yaw = x + dx, y + dy, yaw + turn + rate * dt
+            x = x + dx
+            y = y + dy
+            yaw = yaw + turn + rate * dt
             places[tick] = x, y, yaw
     if lead_back and moves:
         ticks = np.arange(1, count + 1)
@@ -147,7 +158,8 @@ def _fade(
 
 def _list_toes(rest: np.ndarray, contacts: np.ndarray, body: Body) -> list[PlayedToes]:
     """Return the toes of a rest (T, 7, B) and their landings in it, from its third tick on."""
-    track, own = _get_places(rest), np.array(rest, np.float64)
+    track = _get_places(rest)
+    own = np.array(rest, np.float64)
     own[:, :, 0] = (0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
     bones = [leg.chain[-1] for leg in body.legs]
     toes = body.skeleton.compute_bone_positions(bones, own)
@@ -172,11 +184,13 @@ def _plant(
 
     Contacts that begin later are left to the rest.
     """
-    dt, feet = 1.0 / body.fps, FootLock(body.legs)
+    dt = 1.0 / body.fps
+    feet = FootLock(body.legs)
     hardest = Joints(body.skeleton.parents).measure_acceleration(poses.astype(np.float64), body.fps)
     hardest = max(hardest, MARGINS.fall)
     feet.start_from(before[-1], before[-2], locking, dt)
-    result, release = poses.copy(), len(poses)
+    result = poses.copy()
+    release = len(poses)
     own = np.zeros(contacts.shape[1], bool)  # contacts left to the rest
     for tick in range(len(poses)):
         if tick >= faded:

@@ -95,13 +95,15 @@ def _pull(
     From half of the clamp distance on, its steps increasingly count as turning too, if the object
     waits: each counts as the angle that moves feet `FOOT_RADIUS` from its axis by its length.
     """
-    (x, y, yaw), (vx, vy, turn_rate) = character, velocity
+    (x, y, yaw) = character
+    (vx, vy, turn_rate) = velocity
     share = 1.0 - compute_remainder(settings.adjust_position_halflife, dt)
     dx, dy = (simulation.x - x) * share, (simulation.y - y) * share
     turn_share = 1.0 - compute_remainder(settings.adjust_rotation_halflife, dt)
     turn = wrap(simulation.yaw - yaw) * turn_share
     if settings.adjust_by_velocity:
-        step, length = math.hypot(vx, vy) * dt, math.hypot(dx, dy)
+        step = math.hypot(vx, vy) * dt
+        length = math.hypot(dx, dy)
         most = settings.adjust_position_ratio * step
         if length > most:
             dx, dy = dx * most / length, dy * most / length

@@ -41,7 +41,8 @@ class EasedShares:
             self.values, self.goal, self._rates = goal, goal, (0.0,) * len(goal)
             return
         if goal != self.goal:
-            self.goal, self._age = goal, 0.0
+            self.goal = goal
+            self._age = 0.0
             self._origin = self.values, self._rates
         elif self.values == goal:
             return
@@ -50,7 +51,8 @@ class EasedShares:
             self.values, self._rates = goal, (0.0,) * len(goal)
             return
         s = self._age / seconds
-        speed, slow = 6.0 * s * (1.0 - s) / seconds, (1.0 - s) * (1.0 - 3.0 * s)
+        speed = 6.0 * s * (1.0 - s) / seconds
+        slow = (1.0 - s) * (1.0 - 3.0 * s)
         triples = list(zip(*self._origin, goal, strict=True))
         self.values = tuple(_ease(a, rate * seconds, b, s) for a, rate, b in triples)
         self._rates = tuple(speed * (b - a) + slow * rate for a, rate, b in triples)
@@ -65,20 +67,24 @@ class EasedLimit:
 
     def __init__(self) -> None:
         self.value = self._goal = math.inf
-        self._rate, self._apart = 0.0, 0.0
+        self._rate = 0.0
+        self._apart = 0.0
         self._origin = 0.0, 0.0
         self._age = math.inf
 
     def start(self, goal: float) -> None:
         """Begin at a limit, infinite for none."""
         self.value = self._goal = goal
-        self._rate, self._age = 0.0, math.inf
+        self._rate = 0.0
+        self._age = math.inf
 
     def update(self, goal: float, margin: float, apart: float, seconds: float, dt: float) -> None:
         """Go one tick nearer to a goal; a limit that ends opens by more than a margin."""
-        parting, self._apart = (apart - self._apart) / dt, apart
+        parting = (apart - self._apart) / dt
+        self._apart = apart
         if goal != self._goal:
-            self._goal, self._age = goal, 0.0
+            self._goal = goal
+            self._age = 0.0
             if goal < self.value:
                 start = max(min(self.value, apart), goal)
                 self._origin = start, parting if start > goal else 0.0
@@ -87,9 +93,12 @@ class EasedLimit:
         elif self._age >= seconds:
             return
         self._age += dt
-        before, (start, rate) = self.value, self._origin
+        before = self.value
+        (start, rate) = self._origin
         if self._age >= (1.0 - 1e-6) * seconds:
-            self.value, self._rate, self._age = goal, 0.0, math.inf
+            self.value = goal
+            self._rate = 0.0
+            self._age = math.inf
             return
         s = self._age / seconds
         is_open = math.isinf(goal)
@@ -131,7 +140,8 @@ class LabelBlending:
         feet: tuple[float, float] | None = None,
     ) -> GroundPose:
         """Return where a character that plays `labels` by their shares is after a tick."""
-        shares, is_first = self._shares, not self._shares.goal
+        shares = self._shares
+        is_first = not self._shares.goal
         shares.update((1.0 - sum(labels), *labels), self._seconds, dt)
         goal = self._settings[shares.goal.index(1.0)]
         self._update_limits(goal, _measure_gap(character, simulation), is_first, dt)
@@ -203,7 +213,8 @@ def _synchronize(
     factor = sum(s * settings.synchronization for s, settings in meeting) / (share or 1.0)
     x, y, yaw = character
     dx, dy = simulation.x - x, simulation.y - y
-    apart, angle = math.hypot(dx, dy), wrap(simulation.yaw - yaw)
+    apart = math.hypot(dx, dy)
+    angle = wrap(simulation.yaw - yaw)
     if apart > most:
         part = (apart - most) / apart
         x, y = x + factor * part * dx, y + factor * part * dy
@@ -223,7 +234,8 @@ class PlayedLabels:
     """
 
     def __init__(self, names: Sequence[str], bits: np.ndarray) -> None:
-        self._names, self._bits = tuple(names), bits
+        self._names = tuple(names)
+        self._bits = bits
         self._tags: tuple[tuple[str, ...], ...] = ()
         self._of_frame: np.ndarray | None = None
         self._shares: tuple[tuple[float, ...], ...] = ((),)

@@ -170,8 +170,10 @@ class Ideal:
     gaze: Gaze | None = None
 
     def __init__(self, fps: float) -> None:
-        self.fps, self.world = fps, self
-        self.trajectory_times, self.climbs = (1.0 / fps,), None
+        self.fps = fps
+        self.world = self
+        self.trajectory_times = (1.0 / fps,)
+        self.climbs = None
 
     def apply(self, settings: PerformerSettings) -> None:
         """Do nothing: no setting applies."""

@@ -85,7 +85,8 @@ class Performer:
         self.method = method
         self.settings = settings
         self.ground = ground
-        self.fps, self.skeleton = method.fps, method.skeleton
+        self.fps = method.fps
+        self.skeleton = method.skeleton
         self.dt = 1.0 / method.fps
         self._simulation = SimulationObject(settings.steering, ground)
         self._predict = choose_prediction(settings.as_published, self.dt)
@@ -136,8 +137,10 @@ class Performer:
         self.last_transition: Transition | None = None
         self._simulation.reset(*self._placement)
         self._past.reset(*self._placement)
-        self._previous_desired, self._desired_age = (0.0, 0.0, facing), 0.0
-        self._since_jump, self._stands = math.inf, False
+        self._previous_desired = (0.0, 0.0, facing)
+        self._desired_age = 0.0
+        self._since_jump = math.inf
+        self._stands = False
         self._apart = Placement(0.0, 0.0, 0.0)
         self._led = np.zeros(3)
         self._ahead: list[TrajectoryPoint] = []  # a tick ago
@@ -201,7 +204,8 @@ class Performer:
         self._simulation.reset(*place)
         self._simulation.start(velocity, turn)
         self._past.reset(*place, (*velocity, turn))
-        self._previous_desired, self._desired_age = (*velocity, place[2]), 0.0
+        self._previous_desired = (*velocity, place[2])
+        self._desired_age = 0.0
         self._apart = Placement(0.0, 0.0, 0.0)
         self._led = np.zeros(3)
         self._ahead = []
@@ -241,8 +245,12 @@ class Performer:
         swing = self._inertializer.compute_turn_rate(self.method.hips)
         moved = self._advance_root(motion.root, offset, swing)
         old_x, old_y, old_yaw = self._placement
-        dx, dy, turn = moved[0] - old_x, moved[1] - old_y, moved[2] - old_yaw
-        x, y, yaw = simulation.x, simulation.y, simulation.yaw
+        dx = moved[0] - old_x
+        dy = moved[1] - old_y
+        turn = moved[2] - old_yaw
+        x = simulation.x
+        y = simulation.y
+        yaw = simulation.yaw
         simulation.step(self.dt)
         led = simulation.x - x, simulation.y - y, simulation.yaw - yaw
         self._apart = Placement(led[0] - dx, led[1] - dy, wrap(led[2] - turn))
@@ -315,8 +323,11 @@ class Performer:
 
         Afterwards, and after each interval, changes are measured against the present goal.
         """
-        simulation, search = self._simulation, self.settings.search
-        vx, vy, yaw = simulation.desired_vx, simulation.desired_vy, simulation.desired_yaw
+        simulation = self._simulation
+        search = self.settings.search
+        vx = simulation.desired_vx
+        vy = simulation.desired_vy
+        yaw = simulation.desired_yaw
         old_vx, old_vy, old_yaw = self._previous_desired
         sharp = math.hypot(vx - old_vx, vy - old_vy) > search.sharp_velocity
         sharp = sharp or abs(wrap(yaw - old_yaw)) > search.sharp_angle
@@ -383,7 +394,8 @@ class Performer:
 
     def _slide(self, goal: displacement.GroundPose) -> displacement.GroundPose:
         """Return how far obstacles let the character go; an object at its goal comes along."""
-        simulation, target = self._simulation, goal[:2]
+        simulation = self._simulation
+        target = goal[:2]
         radius = self.settings.steering.collision_radius
         x, y = self.ground.slide(self._placement[:2], target, radius)
         if (simulation.x, simulation.y) == target:
@@ -394,7 +406,8 @@ class Performer:
         """Turn the head of a pose toward the requested direction, or a point."""
         if not self._look.is_needed(self.settings.life):
             return
-        simulation, yaw = self._simulation, self._placement[2]
+        simulation = self._simulation
+        yaw = self._placement[2]
         # the same way as the object, so that the head does not turn the other way
         heading = simulation.find_turn(self.settings.life.look_ahead) + wrap(simulation.yaw - yaw)
         self._look.apply(pose, heading, intent.look_at, self.settings.life, self.dt)
@@ -405,12 +418,14 @@ class Performer:
         height = self._feet.update_height(x, y, self.settings.feet, self.dt, motion.footing)
         pose[:, 0] = (x, y, height, math.cos(half), 0.0, 0.0, math.sin(half))
         if intent is not None:
-            amount, buffer = self.settings.life.breathing, self.settings.feet.stretch_buffer
+            amount = self.settings.life.breathing
+            buffer = self.settings.feet.stretch_buffer
             plants = self._feet.plants if motion.holds else None
             self._breathing.apply(pose, plants, amount, buffer, self.dt)
             self._feet.allow_stretch(self._breathing.spare)
             self._turn_head(pose, intent)
-        unlocked, locked = pose, (False,) * len(motion.contacts)
+        unlocked = pose
+        locked = (False,) * len(motion.contacts)
         calm = self._find_hardest(motion)
         if self.settings.feet.foot_lock:
             pose = unlocked.copy()

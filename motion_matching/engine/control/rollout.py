@@ -42,7 +42,8 @@ def solve(
     settings = performer.settings.to_dict()
     performer.begin(performance)
     changes = group_changes_by_tick(performance.changes)
-    frames, decisions = [], []
+    frames = []
+    decisions = []
     transitions: dict[int, Transition] = {}
     count = len(performance.intents)
     for tick, intent in enumerate(performance.intents):
@@ -80,9 +81,12 @@ def solve(
 
 def simulate(performance: Performance, settings: PerformerSettings, fps: float) -> np.ndarray:
     """Return the path (T, 3), x, y and yaw, of the simulation object without a character."""
-    performance, dt = performance.resample(fps), 1.0 / fps
-    settings, ground = settings.with_changes(performance.settings), performance.ground
-    simulation, at = SimulationObject(settings.steering, ground), performance.position
+    performance = performance.resample(fps)
+    dt = 1.0 / fps
+    settings = settings.with_changes(performance.settings)
+    ground = performance.ground
+    simulation = SimulationObject(settings.steering, ground)
+    at = performance.position
     simulation.reset(*ground.slide(at, at, settings.steering.collision_radius), performance.facing)
     if start := performance.start:
         vx, vy, turn = start.root_velocity

@@ -33,8 +33,10 @@ def compute_desired_velocity(
 ) -> tuple[float, float]:
     """Return a stick's world velocity for a character that faces `yaw`, by full speeds in m/s."""
     (x, y), c, s = move, math.cos(yaw), math.sin(yaw)
-    left, behind = c * x + s * y, c * y - s * x
-    left, behind = left * side, behind * (forward if behind < 0 else back)
+    left = c * x + s * y
+    behind = c * y - s * x
+    left = left * side
+    behind = behind * (forward if behind < 0 else back)
     return c * left - s * behind, s * left + c * behind
 
 
@@ -54,7 +56,8 @@ class SimulationObject:
     """A point with a heading that follows intents with springs and stops at obstacles."""
 
     def __init__(self, settings: Steering, ground: Ground = FLAT) -> None:
-        self._ground, self._is_open = ground, ground is FLAT
+        self._ground = ground
+        self._is_open = ground is FLAT
         self.gait = 0.0
         self.apply(settings)
         self.reset(0.0, 0.0, 0.0)
@@ -68,7 +71,9 @@ class SimulationObject:
         self._stopping_y = halflife_to_rate(settings.velocity_halflife * settings.stop_factor)
 
     def reset(self, x: float, y: float, yaw: float) -> None:
-        self.x, self.y, self.yaw = x, y, yaw
+        self.x = x
+        self.y = y
+        self.yaw = yaw
         self.vx = self.vy = self.ax = self.ay = self.yaw_rate = 0.0
         self.gait = 0.0
         self._intent = Intent()
@@ -83,15 +88,18 @@ class SimulationObject:
     def start(self, velocity: tuple[float, float], yaw_rate: float) -> None:
         """Move from the start with a velocity in m/s in the world, and turn; the gait follows."""
         self.vx, self.vy, self.yaw_rate = *velocity, yaw_rate
-        walk, run = self._settings.walk.forward, self._settings.run.forward
+        walk = self._settings.walk.forward
+        run = self._settings.run.forward
         if run > walk:
             self.gait = min(max((math.hypot(*velocity) - walk) / (run - walk), 0.0), 1.0)
             self._speeds = self._blend_speeds(self.gait)
 
     def _blend_speeds(self, gait: float) -> tuple[float, float, float]:
         """Return the full speeds forward, to the side and back."""
-        w, r = self._settings.walk, self._settings.run
-        side, back = w.side + (r.side - w.side) * gait, w.back + (r.back - w.back) * gait
+        w = self._settings.walk
+        r = self._settings.run
+        side = w.side + (r.side - w.side) * gait
+        back = w.back + (r.back - w.back) * gait
         return w.forward + (r.forward - w.forward) * gait, side, back
 
     def steer(self, intent: Intent, dt: float) -> None:
@@ -139,7 +147,8 @@ class SimulationObject:
         if turning_speed <= 1.0:
             return x, y
         turned = compute_desired_velocity(self._intent.move, self.desired_yaw, *self._speeds)
-        now, then = math.hypot(x, y), math.hypot(*turned)
+        now = math.hypot(x, y)
+        then = math.hypot(*turned)
         if now >= then:
             return x, y
         share = min(turning_speed * now / then, 1.0)
@@ -157,8 +166,12 @@ class SimulationObject:
         """
         if self._intent.path is not None or not times:
             return self.predict_states(times)
-        horizon, state, states = times[-1], self._get_state(), []
-        vx, vy, turn = self.vx, self.vy, wrap(self.desired_yaw - self.yaw)
+        horizon = times[-1]
+        state = self._get_state()
+        states = []
+        vx = self.vx
+        vy = self.vy
+        turn = wrap(self.desired_yaw - self.yaw)
         ax, ay = (self.desired_vx - vx) / horizon, (self.desired_vy - vy) / horizon
         rate = clamp(turn / horizon, self.turn_limit)
         catch_x, catch_y = self._catching_up
@@ -180,7 +193,9 @@ class SimulationObject:
         """Return the states in which the object will be at ascending times in seconds."""
         path = self._intent.path
         state = self._get_state()
-        states, now, free = [], 0.0, True
+        states = []
+        now = 0.0
+        free = True
         for time in times:
             if path is None:
                 state, free = self._advance(state, time - now, free)
@@ -201,14 +216,18 @@ class SimulationObject:
 
     def step(self, dt: float) -> None:
         """Advance by `dt` seconds."""
-        path, (state,) = self._intent.path, self.predict_states((dt,))
-        (x, y), (vx, vy) = self._behind, self._catching_up
+        path = self._intent.path
+        (state,) = self.predict_states((dt,))
+        (x, y) = self._behind
+        (vx, vy) = self._catching_up
         self._behind = x - vx * dt, y - vy * dt
         self.x, self.y, self.yaw, self.vx, self.vy, self.ax, self.ay, self.yaw_rate = state
         self._is_late = False
         if path is not None:
             point = _sample_path(path, dt)
-            self.desired_vx, self.desired_vy, self.desired_yaw = point.vx, point.vy, point.yaw
+            self.desired_vx = point.vx
+            self.desired_vy = point.vy
+            self.desired_yaw = point.yaw
             self._is_late = (self.x, self.y) != (point.x, point.y)
 
     def wait_for(self, x: float, y: float, distance: float) -> None:
@@ -268,7 +287,8 @@ class SimulationObject:
         """Return the state to which a path and obstacles lead from the time `now` to `time`."""
         dt = time - now
         x, y, yaw, vx, vy, _ = _sample_path(path, time)
-        away, fastest = math.dist(state[:2], (x, y)), self._settings.run.forward
+        away = math.dist(state[:2], (x, y))
+        fastest = self._settings.run.forward
         if self._is_late and away > fastest * dt:
             # after obstacles have held it back, it runs after its path instead of leaping to it
             vx, vy = (x - state[0]) / away * fastest, (y - state[1]) / away * fastest
@@ -285,11 +305,15 @@ class SimulationObject:
         if reached == before[:2]:
             return x, y, yaw, 0.0, 0.0, 0.0, 0.0, rate
         probe = self._slide_to(reached, (x + vx * NUMBERS.probe, y + vy * NUMBERS.probe))
-        lost_x, lost_y = vx - (probe[0] - x) / NUMBERS.probe, vy - (probe[1] - y) / NUMBERS.probe
+        lost_x = vx - (probe[0] - x) / NUMBERS.probe
+        lost_y = vy - (probe[1] - y) / NUMBERS.probe
         lost = lost_x * lost_x + lost_y * lost_y
         if lost > 1e-12:
             into = max(0.0, ax * lost_x + ay * lost_y) / lost
-            vx, vy, ax, ay = vx - lost_x, vy - lost_y, ax - into * lost_x, ay - into * lost_y
+            vx = vx - lost_x
+            vy = vy - lost_y
+            ax = ax - into * lost_x
+            ay = ay - into * lost_y
         return x, y, yaw, vx, vy, ax, ay, rate
 
     def _advance_springs(self, state: State, dt: float) -> State:
@@ -298,21 +322,27 @@ class SimulationObject:
         gx, gy = self._compute_desired(yaw)
         is_led = gx * gx + gy * gy > NUMBERS.stick_rest**2
         y = self._velocity_y if is_led else self._stopping_y
-        e, yi = math.exp(-y * dt), 1.0 / y
-        j0x, j0y = vx - gx, vy - gy
-        j1x, j1y = ax + j0x * y, ay + j0y * y
+        e = math.exp(-y * dt)
+        yi = 1.0 / y
+        j0x = vx - gx
+        j0y = vy - gy
+        j1x = ax + j0x * y
+        j1y = ay + j0y * y
         # displacement by a difference in velocity and in acceleration
-        s0, s1 = (1.0 - e) * yi, yi * yi - e * yi * (yi + dt)
+        s0 = (1.0 - e) * yi
+        s1 = yi * yi - e * yi * (yi + dt)
         px, py = px + gx * dt + s0 * j0x + s1 * j1x, py + gy * dt + s0 * j0y + s1 * j1y
         px, py = px + self._catching_up[0] * dt, py + self._catching_up[1] * dt
         vx, vy = e * (j0x + j1x * dt) + gx, e * (j0y + j1y * dt) + gy
         step = y * dt
         ax, ay = e * (ax - j1x * step), e * (ay - j1y * step)
         y = self._rotation_y
-        e, k0 = math.exp(-y * dt), wrap(yaw - self.desired_yaw)
+        e = math.exp(-y * dt)
+        k0 = wrap(yaw - self.desired_yaw)
         k1 = rate + k0 * y
         # from the wrapped difference, so that the heading takes the shorter way and is continuous
-        turn, rate = e * (k0 + k1 * dt) - k0, e * (rate - k1 * y * dt)
+        turn = e * (k0 + k1 * dt) - k0
+        rate = e * (rate - k1 * y * dt)
         limit = self.turn_limit
         yaw += clamp(turn, limit * dt)
         return px, py, yaw, vx, vy, ax, ay, clamp(rate, limit)
@@ -327,7 +357,8 @@ def _sample_path(path: FuturePath, time: float) -> TrajectoryPoint:
         return TrajectoryPoint(*path.positions[end], path.yaws[end], 0.0, 0.0)
     span = times[k] - times[k - 1]
     mix = (time - times[k - 1]) / span
-    (ax, ay), (bx, by) = path.positions[k - 1], path.positions[k]
+    (ax, ay) = path.positions[k - 1]
+    (bx, by) = path.positions[k]
     yaw = path.yaws[k - 1] + wrap(path.yaws[k] - path.yaws[k - 1]) * mix
     dx, dy = bx - ax, by - ay
     return TrajectoryPoint(ax + dx * mix, ay + dy * mix, yaw, dx / span, dy / span)
@@ -335,8 +366,10 @@ def _sample_path(path: FuturePath, time: float) -> TrajectoryPoint:
 
 def _is_at_rest(path: FuturePath) -> bool:
     """Return whether a path stays where it is for as long as methods look ahead."""
-    (x, y), yaw = path.positions[0], path.yaws[0]
-    near, angle = NUMBERS.rest_near, NUMBERS.resting_angle
+    (x, y) = path.positions[0]
+    yaw = path.yaws[0]
+    near = NUMBERS.rest_near
+    angle = NUMBERS.resting_angle
     return all(
         abs(px - x) < near and abs(py - y) < near and abs(wrap(turned - yaw)) < angle
         for time, (px, py), turned in zip(*path, strict=True)

@@ -38,7 +38,9 @@ Derived = TypeVar("Derived")
 
 FORMAT = "motion-matching database"
 VERSION = 1
-LOWEST_RATE, HIGHEST_RATE = 1, 1000  # frames per second
+# frames per second
+LOWEST_RATE = 1
+HIGHEST_RATE = 1000
 _MOST_TAGS = 32  # bits
 
 
@@ -192,7 +194,8 @@ class Database:
     @cached_property
     def normalization(self) -> Normalization:
         """Statistics that make features comparable; frames tagged 'no_use' do not count."""
-        used, features = self.playable, self.features
+        used = self.playable
+        features = self.features
         if used.any() and not used.all():
             features = features[:, used]
         return compute_normalization(self.schema, features)
@@ -337,8 +340,10 @@ class Database:
 
         Near is within `end_guard` seconds; the past is as long as the features look back.
         """
-        at_start, at_end = np.zeros(self.frame_count, bool), np.zeros(self.frame_count, bool)
-        guard, past = round(end_guard * self.fps), round(self.schema.past * self.fps)
+        at_start = np.zeros(self.frame_count, bool)
+        at_end = np.zeros(self.frame_count, bool)
+        guard = round(end_guard * self.fps)
+        past = round(self.schema.past * self.fps)
         for start, stop, origin in zip(self.starts, self.stops, self.ranges, strict=True):
             if guard > 0:
                 left = _count_frames_to_dead_end(self.successors[start:stop], origin.loop)
@@ -401,7 +406,8 @@ class Database:
     def to_motion_table(self) -> MotionTable:
         """Return the poses as features are computed from them."""
         local = self.poses.transpose(0, 2, 1)
-        pose, ranges = (local[..., :3], local[..., 3:], self.track), (self.starts, self.stops)
+        pose = (local[..., :3], local[..., 3:], self.track)
+        ranges = (self.starts, self.stops)
         loops = np.array([r.loop for r in self.ranges])
         return MotionTable(
             self.skeleton, self.roles, self.fps, *pose, *ranges, loops, self.contacts, self.ground

@@ -38,7 +38,9 @@ def find_frame(database: Database, text: str, which: int | None = None) -> int:
         indices = indices[which : which + 1]
     spans = []
     for k in indices:
-        origin, start, stop = database.ranges[k], int(database.starts[k]), int(database.stops[k])
+        origin = database.ranges[k]
+        start = int(database.starts[k])
+        stop = int(database.stops[k])
         offset = round((int(number) - origin.first_source_frame) / origin.source_frames_per_frame)
         if 0 <= offset < stop - start:
             return start + offset

@@ -42,11 +42,13 @@ def find_walk_to_run(pace: float, speed: np.ndarray, contacts: np.ndarray, fps: 
     surplus = np.cumsum(contacts.mean(axis=1)[order] - duty)
     # walking frames below a limit count for it, and so do running frames above
     score = 2.0 * surplus - surplus[-1]
-    sorted_speed, enough = speed[order], round(NUMBERS.enough * fps)
+    sorted_speed = speed[order]
+    enough = round(NUMBERS.enough * fps)
     least, most = limit * min(pace, 1.0) / NUMBERS.limit_shift, limit * NUMBERS.limit_shift
     near = (sorted_speed > least) & (sorted_speed < most)
     best = int(np.argmax(np.where(near, score, -np.inf)))
-    walks, runs = surplus[best], surplus[-1] - surplus[best]
+    walks = surplus[best]
+    runs = surplus[-1] - surplus[best]
     if not near[best] or not walks > 0.0 > runs or not enough <= best < len(order) - enough:
         all_walk = len(order) > enough and len(order) - int(np.argmax(surplus)) < enough
         return max(limit, min(most, float(sorted_speed[-1]))) if all_walk else limit

@@ -19,7 +19,8 @@ def measure_limits(
     """
     steps = unused[:-1] | unused[1:]
     edges = np.arange(0, len(steps), NUMBERS.frames_of_a_peak)
-    counts, sizes = np.add.reduceat(steps, edges, dtype=int), np.diff(edges, append=len(steps))
+    counts = np.add.reduceat(steps, edges, dtype=int)
+    sizes = np.diff(edges, append=len(steps))
     largest = np.where((counts == 0)[:, None, None], peaks, np.float32(0.0)).max(axis=0)
     for block in np.flatnonzero((counts > 0) & (counts < sizes)).tolist():
         start, stop = int(edges[block]), int(edges[block] + sizes[block])

@@ -35,8 +35,10 @@ def measure_speeds(database: Database) -> tuple[Speeds, Speeds]:
             return 0.0
         return float(np.percentile(chosen, NUMBERS.full_speed))
 
-    limit, least = database.walk_to_run, AT_REST.moving * database.pace
-    walks, runs = (speed >= least) & (speed < limit), speed >= limit
+    limit = database.walk_to_run
+    least = AT_REST.moving * database.pace
+    walks = (speed >= least) & (speed < limit)
+    runs = speed >= limit
     walk = [measure_full_speed(walks & sector) for sector in sectors]
     run = [measure_full_speed(runs & sector) for sector in sectors]
     forward = walk[0] or run[0] or _measure_creeping(database) or database.pace
@@ -62,7 +64,8 @@ def _split_by_direction(database: Database) -> tuple[np.ndarray, tuple[np.ndarra
     # people are slower where they climb
     velocity = database.root_motion[database.find_candidates(0.0) & database.level][:, :2]
     angle = np.abs(np.arctan2(velocity[:, 0], -velocity[:, 1]))
-    ahead, back = angle < np.pi / 4, angle > 3 * np.pi / 4
+    ahead = angle < np.pi / 4
+    back = angle > 3 * np.pi / 4
     return np.linalg.norm(velocity, axis=1), (ahead, ~(ahead | back), back)
 
 

@@ -61,7 +61,8 @@ def _mark_moment(
     for index, origin in enumerate(database.ranges):
         if name_source(index) != name_source(range_index):
             continue
-        step, before = origin.source_frames_per_frame, origin.first_source_frame
+        step = origin.source_frames_per_frame
+        before = origin.first_source_frame
         start, stop = int(database.starts[index]), int(database.stops[index])
         begin = start + math.ceil((first - before) / step - lead * database.fps)
         end = start + math.ceil((last - before) / step)

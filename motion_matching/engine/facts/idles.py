@@ -81,7 +81,8 @@ def _find_looked_at(database: Database, frames: np.ndarray) -> np.ndarray:
 
 def find_settling_frames(database: Database) -> np.ndarray:
     """Return the frames (N,) of all idles, and frames that lead to one within a second."""
-    idles, result = database.derive(find_idles), np.zeros(database.frame_count, bool)
+    idles = database.derive(find_idles)
+    result = np.zeros(database.frame_count, bool)
     lead = round(NUMBERS.idle_lead * database.fps)
     first = database.starts[database.range_of_frame[idles.starts]]
     for start, stop in zip(np.maximum(idles.starts - lead, first), idles.stops, strict=True):
@@ -91,7 +92,8 @@ def find_settling_frames(database: Database) -> np.ndarray:
 
 def find_moving_frames(database: Database) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the frames (N,) at which the body moves: now, in half a second, and in a second."""
-    moves, last = _find_moves(database), database.stops[database.range_of_frame] - 1
+    moves = _find_moves(database)
+    last = database.stops[database.range_of_frame] - 1
     frames = np.arange(len(moves))
     soon, later = (
         moves[np.minimum(frames + round(seconds * database.fps), last)]
@@ -102,7 +104,8 @@ def find_moving_frames(database: Database) -> tuple[np.ndarray, np.ndarray, np.n
 
 def _find_moves(database: Database) -> np.ndarray:
     """Return the frames (N,) whose root goes or turns faster than that of a standing body."""
-    motion, pace = database.root_motion, database.pace
+    motion = database.root_motion
+    pace = database.pace
     goes = np.hypot(motion[:, 0], motion[:, 1]) >= AT_REST.speed * pace
     return goes | (np.abs(motion[:, 2]) >= AT_REST.turn / pace)
 
@@ -115,7 +118,8 @@ def _find_resting(database: Database) -> np.ndarray:
     after = database.followers
     fits = (after >= 0) & (after[after] >= 0) & database.level
     moves = _find_moves(database)
-    ranges, result = database.range_of_frame, fits & ~moves
+    ranges = database.range_of_frame
+    result = fits & ~moves
     for later in range(1, round(NUMBERS.idle_apart * database.pace * database.fps) + 1):
         same = ranges[later:] == ranges[:-later]
         result[:-later] &= ~(moves[later:] & same)
@@ -163,7 +167,8 @@ def _find_start(database: Database, runs: np.ndarray, entries: np.ndarray) -> in
     """Return the calmest idle frame with about the best stance, or the first pose to hold."""
     if not len(runs):
         return int(entries[0]) if len(entries) else -1
-    able, idle = database.find_candidates(0.0), np.zeros(database.frame_count, bool)
+    able = database.find_candidates(0.0)
+    idle = np.zeros(database.frame_count, bool)
     for start, stop in runs.tolist():
         idle[start:stop] = True
     idle[idle] = _find_looked_at(database, np.flatnonzero(idle)) == np.flatnonzero(idle)

@@ -30,7 +30,8 @@ class MotionLimits:
         # the largest accelerations (2, B) of bones in their parents' frames, in m/s² and rad/s²
         self.bones = np.array(database.limits)
         self._parents = database.skeleton.parents
-        self._poses, self._ranges = np.asarray(database.poses), database.range_of_frame
+        self._poses = np.asarray(database.poses)
+        self._ranges = database.range_of_frame
         self._starts, self._stops = np.asarray(database.starts), np.asarray(database.stops)
         speeds = np.linalg.norm(np.asarray(database.root_motion)[:, :2], axis=1)
         self._is_fast = speeds > database.walk_to_run
@@ -40,7 +41,8 @@ class MotionLimits:
         )
         # of blocks and of single frames, empty until measured
         self._known, self._each = np.full((2, database.frame_count), np.nan)
-        self._contacts, self._skeleton = np.asarray(database.contacts), database.skeleton
+        self._contacts = np.asarray(database.contacts)
+        self._skeleton = database.skeleton
         self._toes = [leg.toe for leg in database.roles.legs]
 
     def find_peak(self, frame: int) -> float:
@@ -76,7 +78,8 @@ class MotionLimits:
 
         1 is as hard as the motions on both sides, but at most as hard as nearly all of the data.
         """
-        here, common = self.find_peak(frame), self.common_peak
+        here = self.find_peak(frame)
+        common = self.common_peak
         most = [max(here, self.find_peak(to)) if here < common else common for to in entered]
         return hardest / np.clip(most, MARGINS.fall, common)
 

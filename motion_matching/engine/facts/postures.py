@@ -106,7 +106,8 @@ def find_all_odd_postures(database: Database) -> tuple[OddPosture, ...]:
     found = []
     for first, last in _find_moments(worst, samples.ranges, rate).tolist():
         peak = first + int(np.argmax(worst[first:last]))
-        index, gait = int(samples.ranges[peak]), int(gaits[peak])
+        index = int(samples.ranges[peak])
+        gait = int(gaits[peak])
         start = int(samples.frames[first])
         stop = min(int(samples.frames[last - 1]) + every, int(database.stops[index]))
         share = (stop - start) / int(counts[gait])
@@ -146,7 +147,8 @@ def measure_shares(found: Sequence[OddPosture]) -> dict[str, float]:
 
 def summarize(found: Sequence[OddPosture]) -> str:
     """Count the odd postures of each gait, in a few words; empty without any."""
-    counts, shares = Counter(one.gait for one in found), measure_shares(found)
+    counts = Counter(one.gait for one in found)
+    shares = measure_shares(found)
     parts = [
         f"{counts[gait]} in {gait} ({shares[gait]:.1%} of its frames)"
         for gait in GAITS[::-1]
@@ -180,7 +182,8 @@ def to_dicts(found: Sequence[OddPosture]) -> list[dict[str, Any]]:
 
 def _find_originals(database: Database) -> list[int]:
     """Return the ranges that show other frames of sources than those before: no mirror images."""
-    known, result = set(), []
+    known = set()
+    result = []
     sources = database.range_sources
     for index in sorted(range(len(database.ranges)), key=lambda i: database.ranges[i].mirrored):
         origin = database.ranges[index]
@@ -206,7 +209,8 @@ def _measure_postures(database: Database, frames: Array) -> tuple[tuple[str, ...
     All are measured from the simulation bone, and heights from the lowest toe, so that neither
     the place on the ground nor its height matters.
     """
-    skeleton, roles = database.skeleton, database.roles
+    skeleton = database.skeleton
+    roles = database.roles
     poses = np.asarray(database.poses[frames]).transpose(0, 2, 1)
     local = poses[..., 3:], poses[..., :3]
     lengths = np.linalg.norm(poses[0, :, :3], axis=-1)
@@ -226,7 +230,8 @@ def _measure_postures(database: Database, frames: Array) -> tuple[tuple[str, ...
         traits["roll"] = np.degrees(np.arctan2(x, np.hypot(y, z)))
     if arms:
         x, y, z = np.moveaxis(locate(*(hand for _, hand in arms)) - hips, -1, 0) / leg
-        height, reach = z, np.hypot(x, y)
+        height = z
+        reach = np.hypot(x, y)
         traits |= {"low_hand": height.min(axis=0), "high_hand": height.max(axis=0)}
         traits |= {"near_hand": reach.min(axis=0), "far_hand": reach.max(axis=0)}
     if roles.head is not None:
@@ -251,7 +256,8 @@ def find_arms(
     trunk = skeleton.get_chain_to_root(roles.spine if roles.head is None else roles.head)
     if roles.hips not in trunk:
         return []
-    trunk, legs = trunk[: trunk.index(roles.hips)], {leg.thigh for leg in roles.legs}
+    trunk = trunk[: trunk.index(roles.hips)]
+    legs = {leg.thigh for leg in roles.legs}
     arms = []
     for bone in (bone for bone in trunk if bone != roles.head):
         for child in sorted(set(skeleton.get_children(bone)).difference(trunk)):
@@ -308,7 +314,8 @@ def _measure_deviations(
     least = np.array([_TRAITS[name].least for name in names])
     is_arm = np.array([name.endswith("hand") for name in names])
     rows = _spread_around(np.arange(len(gaits)), ranges, NUMBERS.gait_window * rate)
-    result, limits = np.full_like(postures, np.inf), np.ones_like(postures)
+    result = np.full_like(postures, np.inf)
+    limits = np.ones_like(postures)
     for gait in range(len(GAITS)):
         own = gaits == gait
         if own.sum() < LEAST_SECONDS * rate:
@@ -377,14 +384,16 @@ def _find_moments(worst: Array, ranges: Array, rate: float) -> Array:
         return moments
     apart = moments[1:, 0] - moments[:-1, 1] >= NUMBERS.odd_gap * rate
     apart |= ranges[moments[1:, 0]] != ranges[moments[:-1, 0]]
-    firsts, stops = moments[np.append(True, apart), 0], moments[np.append(apart, True), 1]
+    firsts = moments[np.append(True, apart), 0]
+    stops = moments[np.append(apart, True), 1]
     return np.column_stack([firsts, stops])[stops - firsts >= NUMBERS.shortest_odd * rate]
 
 
 def _locate(database: Database, posture: OddPosture, start: int, stop: int) -> OddPosture:
     """Return a posture at frames of its range, with the clip and its frames."""
     index = posture.range_index
-    origin, before = database.ranges[index], int(database.starts[index])
+    origin = database.ranges[index]
+    before = int(database.starts[index])
     first, last = (origin.find_source_frame(frame - before) for frame in (start, stop))
     share = posture.share * (stop - start) / (posture.stop - posture.start)
     return replace(

@@ -49,7 +49,8 @@ class StanceScore:
     def __init__(self, database: Database) -> None:
         self._database = database
         self._legs = database.derive(measure_character_legs)
-        skeleton, roles = database.skeleton, database.roles
+        skeleton = database.skeleton
+        roles = database.roles
         lengths = np.linalg.norm(np.asarray(database.poses[0, :3]), axis=0)
         own = [measure_leg(skeleton, leg, lengths) for leg in roles.legs]
         self._leg = max(float(np.mean(own)) if own else 1.0, 1e-6)
@@ -63,7 +64,8 @@ class StanceScore:
         self._measure_usual(frames, joints)
         costs = self.rate(frames, joints)
         order = np.argsort(costs, kind="stable")
-        self.frames, self.costs = frames[order], costs[order]
+        self.frames = frames[order]
+        self.costs = costs[order]
         self._costs, self._carriages, self._joints = (
             _FrameTable(database.frame_count, compute)
             for compute in (self._rate_frames, self._measure_carriage, self._compute_joints)
@@ -77,7 +79,8 @@ class StanceScore:
         self._tall = float(np.percentile(joints[:, self._database.roles.hips, 2], NUMBERS.tall))
         self._median = np.median(joints, axis=0)
         self._pairs = self._pair_joints()
-        bends, planted = self._measure_bends(joints), np.asarray(self._database.contacts)[frames]
+        bends = self._measure_bends(joints)
+        planted = np.asarray(self._database.contacts)[frames]
         self._stretched = np.array(
             [
                 np.percentile(bend[stands] if stands.any() else bend, NUMBERS.stretched)
@@ -125,7 +128,8 @@ class StanceScore:
 
     def measure(self, frames: np.ndarray, joints: np.ndarray) -> dict[str, np.ndarray]:
         """Return the size of each flaw (F,) of the poses, by the names of the weights."""
-        none, roles = np.zeros(len(frames)), self._database.roles
+        none = np.zeros(len(frames))
+        roles = self._database.roles
         ankles = joints[:, [leg.foot for leg in roles.legs], 2]
         raised = np.maximum(ankles - np.array([leg.foot_height for leg in self._legs]), 0.0)
         away = np.linalg.norm(joints - self._median, axis=-1)[:, 1:]
@@ -166,7 +170,8 @@ class StanceScore:
             joints[:, [getattr(leg, part) for leg in self._database.roles.legs]]
             for part in ("thigh", "shin", "foot")
         )
-        upper, lower = quat.normalize_vectors(shins - thighs), quat.normalize_vectors(feet - shins)
+        upper = quat.normalize_vectors(shins - thighs)
+        lower = quat.normalize_vectors(feet - shins)
         return np.asarray(np.arccos(np.clip(np.sum(upper * lower, axis=-1), -1.0, 1.0)))
 
     def _pair_joints(self) -> np.ndarray:
@@ -174,7 +179,8 @@ class StanceScore:
 
         Names do not matter. Joints in the middle of the trunk are their own counterparts.
         """
-        skeleton, roles = self._database.skeleton, self._database.roles
+        skeleton = self._database.skeleton
+        roles = self._database.roles
         head = roles.spine if roles.head is None else roles.head
         trunk = skeleton.get_chain_to_root(head)[:-1]
         sides: dict[bool, list[list[int]]] = {False: [], True: []}
@@ -200,9 +206,11 @@ class StanceScore:
 
 def _measure_chain(parents: np.ndarray, lengths: np.ndarray, first: int, last: int) -> float:
     """Return the length of a chain of bones below its first joint."""
-    result, bone = 0.0, last
+    result = 0.0
+    bone = last
     while bone != first:
-        result, bone = result + float(lengths[bone]), int(parents[bone])
+        result = result + float(lengths[bone])
+        bone = int(parents[bone])
     return max(result, 1e-6)
 
 
@@ -220,7 +228,8 @@ def find_followed(database: Database) -> np.ndarray:
 
 def compute_joints(database: Database, frames: np.ndarray) -> np.ndarray:
     """Return where the bones (F, B, 3) of frames are, as the character sees them."""
-    poses, parents = np.asarray(database.poses), database.skeleton.parents
+    poses = np.asarray(database.poses)
+    parents = database.skeleton.parents
     result = np.empty((len(frames), poses.shape[2], 3), np.float32)
     for start in range(0, len(frames), NUMBERS.frames_at_once):
         local = poses[frames[start : start + NUMBERS.frames_at_once]]
@@ -231,10 +240,12 @@ def compute_joints(database: Database, frames: np.ndarray) -> np.ndarray:
 
 def measure_calmness(database: Database, frames: np.ndarray) -> np.ndarray:
     """Return the mean speed (F,) of the bones in m/s from each frame to a moment after it."""
-    later, ticks = frames, np.zeros(len(frames))
+    later = frames
+    ticks = np.zeros(len(frames))
     for _ in range(count_frames(database.fps, MOMENT * min(database.pace, 1.0))):
         after = database.followers[later]
-        later, ticks = np.where(after < 0, later, after), ticks + (after >= 0)
+        later = np.where(after < 0, later, after)
+        ticks = ticks + (after >= 0)
     now, then = (compute_joints(database, at) for at in (frames, later))
     way = np.linalg.norm(then - now, axis=-1)[:, 1:].mean(axis=1)
     return np.asarray(way * database.fps / np.maximum(ticks, 1))

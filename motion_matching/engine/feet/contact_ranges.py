@@ -47,14 +47,17 @@ def find_contact_ranges(
     between, no faster than `hardest` allows; see `Drag`. Ends of a range that are too far away are
     cut off.
     """
-    result, stands = [], contacts.copy()
+    result = []
+    stands = contacts.copy()
     for leg in range(contacts.shape[1]):
-        path, own = toes[:, leg, :2], contacts[:, leg]
+        path = toes[:, leg, :2]
+        own = contacts[:, leg]
         others = np.asarray(np.delete(stands, leg, axis=1).any(axis=1))
         drag = Drag(path, own, others, fps, radius, hardest)
         runs = _find_clean_runs(own, path, fps)
         parts = [part for run in runs for part in _split(*run, drag)]
-        earliest, ranges = len(path), []
+        earliest = len(path)
+        ranges = []
         for k, part in enumerate(parts):
             latest = parts[k + 1][0] - drag.gap if k + 1 < len(parts) else 0
             if trimmed := _trim(*part, earliest, latest, drag):
@@ -77,7 +80,8 @@ def place_toes(
     Where contacts (T, L) go on between two of them, and the step is longer than `quickest` metres
     times its squared frames, it is as short as can be. Other plants stay where they are.
     """
-    result, groups = toes[..., :2].copy(), list[list[ContactRange]]()
+    result = toes[..., :2].copy()
+    groups = list[list[ContactRange]]()
     for r in sorted(ranges, key=lambda r: (r.leg, r.start)):
         before = groups[-1][-1] if groups else r
         on = contacts[before.stop : r.start, r.leg]
@@ -103,7 +107,8 @@ def build_contact_mask(ranges: Iterable[ContactRange], frames: int, legs: int) -
 
 def _find_clean_runs(on: np.ndarray, path: np.ndarray, fps: float) -> list[tuple[int, int]]:
     """Return the runs of contacts (T,), with gaps that are no steps, and without flicker."""
-    closed, runs = on.copy(), find_runs(on)
+    closed = on.copy()
+    runs = find_runs(on)
     positions = [np.median(path[start:stop], axis=0) for start, stop in runs]
     for k, (start, stop) in enumerate(zip(runs[:-1, 1], runs[1:, 0], strict=True)):
         away = math.dist(positions[k], positions[k + 1])
@@ -209,7 +214,8 @@ def _range_from_dict(entry: Any, legs: Sequence[str], rate: float, where: str) -
     )
     if stop <= start:
         raise EntryError(f"{where} stops at frame {stop:g}, before it starts; correct its frames")
-    point, first = entry.get("point"), round(start * rate)
+    point = entry.get("point")
+    first = round(start * rate)
     if point is not None:
         point = expect_pair(point, f"'point' of {where}", FARTHEST)
     return ContactRange(legs.index(leg), first, max(round(stop * rate), first + 1), point)

@@ -86,7 +86,8 @@ class Drag:
 
         It steps where the toe moves, preferably off the ground while another foot stands.
         """
-        parts, latest = [], self._find_latest_parts(start, stop)
+        parts = []
+        latest = self._find_latest_parts(start, stop)
         for begin, after in latest[1:]:
             most = _bisect(partial(self.fits, start), start + 1, max(after - 2 * self.gap, begin))
             least = min(max(begin - self.gap, start + 1), most)
@@ -118,7 +119,8 @@ class Drag:
 
         Two mean positions then explain most of where the toe is.
         """
-        own, part = self.stands[start:stop, None], self.path[start:stop] - self.path[start]
+        own = self.stands[start:stop, None]
+        part = self.path[start:stop] - self.path[start]
         alone = ~self.others[start:stop, None]
         # sums of 1, x, y, x² + y², and of frames without another foot, over the frames before each
         squares = np.sum(part**2, axis=1, keepdims=True)
@@ -126,7 +128,9 @@ class Drag:
         sums = np.vstack([np.zeros(5), np.cumsum(terms, axis=0)])
         first = np.arange(cuts.start, cuts.stop) - start
         last = np.minimum(first + self.gap, len(part))
-        before, after, between = sums[first], sums[-1] - sums[last], sums[last] - sums[first]
+        before = sums[first]
+        after = sums[-1] - sums[last]
+        between = sums[last] - sums[first]
         # a frame that is stepped over counts like one held at the largest allowed distance
         cost = self.radius**2 * (between[:, 0] + NUMBERS.no_other_stands**2 * between[:, 4])
         for side in (before, after):
@@ -146,7 +150,8 @@ class Drag:
             if len(earlier):
                 lost = costs[begin + more - earlier] - costs[end - earlier]
                 best = int(earlier[np.argmin(lost)])
-                end, begin = end - best, begin + more - best
+                end = end - best
+                begin = begin + more - best
             result[-1:] = [(start, end), (begin, stop)]
         return result
 

@@ -15,7 +15,11 @@ from ..maths import planar
 from ..maths.along_time import find_runs
 
 # columns of the rows of `PlayedToes`
-PLACE, MOVING, STAYS, UNTIL, LAND = slice(2), slice(4), 4, 5, slice(6, 8)
+PLACE = slice(2)
+MOVING = slice(4)
+STAYS = 4
+UNTIL = 5
+LAND = slice(6, 8)
 _ROUNDING = 1e-6  # of sums of weights
 NEVER = 1e3  # seconds until a landing, if the frames have none
 
@@ -101,7 +105,8 @@ def blend_toes(
     A foot `stands` (L,) while it stands in that `share` of the blend. It lands when this begins
     and leaves when it ends, at the mean place of the frames in which it has landed by then.
     """
-    stays, until = rows[..., STAYS], rows[..., UNTIL]
+    stays = rows[..., STAYS]
+    until = rows[..., UNTIL]
     waits = stands | (stays <= 0.0)  # or else it has landed already
     lands = np.where(waits, until, 0.0)
     result = np.einsum("k,klc->lc", weights, rows)
@@ -146,13 +151,15 @@ def _measure_range(
     count = len(track)
     if loop and count > 1:
         track = np.concatenate([track, _go_on(track)])
-        toes, contacts = np.tile(toes, (2, 1, 1)), np.tile(contacts, (2, 1))
+        toes = np.tile(toes, (2, 1, 1))
+        contacts = np.tile(contacts, (2, 1))
     yaw = track[:, None, 2]
     ground = planar.rotate(toes, yaw) + track[:, None, :2]
     steps = np.diff(ground, axis=0, prepend=ground[:1])
     steps[0] = steps[min(1, len(steps) - 1)]
     steps = fps * planar.rotate(steps, -yaw)
-    stays, until = np.zeros(contacts.shape), np.full(contacts.shape, NEVER)
+    stays = np.zeros(contacts.shape)
+    until = np.full(contacts.shape, NEVER)
     landings = np.arange(len(track))[:, None].repeat(contacts.shape[1], axis=1)
     for leg, stands in enumerate(contacts.T):
         runs = find_runs(stands)
@@ -171,7 +178,8 @@ def _measure_range(
 
 def _go_on(track: np.ndarray) -> np.ndarray:
     """Return the track (F, 3) of a loop's next time; its last step repeats the one before."""
-    (x, y, yaw), step = track[-1], track[-1] - track[-2]
+    (x, y, yaw) = track[-1]
+    step = track[-1] - track[-2]
     forward = planar.rotate(step[:2], -float(track[-2, 2]))
     dx, dy = planar.rotate(forward, float(yaw))
     start = np.array([x + dx, y + dy, yaw + step[2]])

@@ -93,7 +93,8 @@ def get_field_controller(method: Method) -> FieldController | None:
 
 def summarize(function: ValueFunction) -> str:
     """Summarize the training in a sentence."""
-    tasks, sweeps = function.tasks, function.residuals
+    tasks = function.tasks
+    sweeps = function.residuals
     speed = ("speed",) if tasks.speeds else ()
     goals = ", ".join(("direction", *speed, *map(repr, tasks.tags)))
     return (

@@ -20,7 +20,8 @@ def build_segments(
     `place` is where bone 0 is: x, y, z in metres and yaw. No line starts at bone 0, which lies on
     the ground.
     """
-    joints, bones = compute_joints(poses, parents, place), np.flatnonzero(parents > 0)
+    joints = compute_joints(poses, parents, place)
+    bones = np.flatnonzero(parents > 0)
     return np.stack([joints[:, parents[bones]], joints[:, bones]], axis=2)
 
 
@@ -51,8 +52,10 @@ def lay_out_rows(weights: np.ndarray, yaw: float, height: float) -> np.ndarray:
     rank = np.empty(len(weights), np.intp)
     rank[np.argsort(-weights, kind="stable")] = np.arange(len(weights))
     row, place = np.divmod(rank, NUMBERS.ghosts_in_a_row)
-    cosine, sine = math.cos(yaw), math.sin(yaw)
-    right, back = np.array([-cosine, -sine, 0.0]), np.array([-sine, cosine, 0.0])
+    cosine = math.cos(yaw)
+    sine = math.sin(yaw)
+    right = np.array([-cosine, -sine, 0.0])
+    back = np.array([-sine, cosine, 0.0])
     offsets = NUMBERS.ghosts_apart * (place[:, None] + 1) * right
     offsets += NUMBERS.ghosts_behind * row[:, None] * back
     return (height * offsets).astype(np.float32)

@@ -61,7 +61,8 @@ def integrate(
         pull = states.motions.take(favoured, axis=0)
         pull[..., 0, :, :] = states.next_poses.take(favoured, axis=0)
         result = algebra.interpolate(result, pull, drift)
-    next_pose, velocity = result[..., 0, :, :], result[..., 1, :, :]
+    next_pose = result[..., 0, :, :]
+    velocity = result[..., 1, :, :]
     root = compute_root_step(next_pose)
     next_pose[..., 0] = _AT_REST
     return Step(next_pose, velocity, root)

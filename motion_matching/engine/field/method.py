@@ -116,7 +116,8 @@ class MotionField:
         self.skeleton: Skeleton = database.skeleton
         self.fps = database.fps
         # the simulation object's point a tick ahead, because at 0 it is the character's; the goal's
-        self.trajectory_times, self.climbs = (1.0 / self.fps, *TIMES), None
+        self.trajectory_times = (1.0 / self.fps, *TIMES)
+        self.climbs = None
         self.legs = database.derive(measure_character_legs)
         self.gaze = database.derive(measure_character_gaze)
         self.hips = database.roles.hips
@@ -161,9 +162,11 @@ class MotionField:
 
     def apply(self, settings: PerformerSettings) -> None:
         self._current_neighbours = None
-        field, as_notebook = settings.motion_field, settings.as_published.field == "notebook"
+        field = settings.motion_field
+        as_notebook = settings.as_published.field == "notebook"
         self._k, self._favour = int(field.neighbours), int(field.favour)
-        self._drift, self._planted_share = field.drift, field.planted_share
+        self._drift = field.drift
+        self._planted_share = field.planted_share
         self._may_idle = settings.life.idle and not as_notebook
         self._labels.apply(settings.coupling.labels)
         self._choose_states(with_odd=settings.search.posture_weight <= 0.0)
@@ -202,7 +205,8 @@ class MotionField:
         else:
             first = self.states.find_at(frame)
         self.enter(first)
-        self._root, contacts = steps[first] * np.float32(self.fps), self._contacts[first] > 0.5
+        self._root = steps[first] * np.float32(self.fps)
+        contacts = self._contacts[first] > 0.5
         self._frame = frame
         return self._make_motion(contacts)
 
@@ -224,7 +228,8 @@ class MotionField:
 
     def _idle(self, frame: int) -> Motion:
         """Play on from a frame at which the character stands."""
-        states, jump = self.states, None
+        states = self.states
+        jump = None
         state = states.find_at(frame)
         if self._idles.holds:
             return self._hold(frame, state)
@@ -232,7 +237,9 @@ class MotionField:
             jump = self._jump_to(state)
         # the next frame of an idle always has a state, too
         self.enter(state + 1)
-        self.decision, self._frame, self._is_idle = None, frame + 1, True
+        self.decision = None
+        self._frame = frame + 1
+        self._is_idle = True
         self._root = states.root_steps[state] * np.float32(self.fps)
         return self._make_motion(states.contacts[state], jump)
 
@@ -243,7 +250,9 @@ class MotionField:
             still = np.zeros_like(self._pose)
             still[3] = 1.0  # no rotation
             jump = self._jump_to(state, still)
-        self.decision, self._frame, self._is_idle = None, frame, True
+        self.decision = None
+        self._frame = frame
+        self._is_idle = True
         self._root = np.zeros_like(self._root)
         standing = np.ones(self._contacts.shape[1], bool)
         return self._make_motion(standing, jump)._replace(holds=True)
@@ -271,7 +280,8 @@ class MotionField:
 
     def _measure_leap(self, measure: MeasureSeams, jump: Jump, state: int) -> float:
         """Return how hard a jump shakes a joint; see `MotionLimits.measure_leaps`."""
-        poses, steps = [self.states.poses[state]], self.states.motions[state]
+        poses = [self.states.poses[state]]
+        steps = self.states.motions[state]
         for step in steps:
             pose = add_joints(poses[-1], step)
             pose[:, 0] = poses[0][:, 0]
@@ -330,16 +340,19 @@ class MotionField:
         wish = None if gait == STANDING else self._make_wish(goal, task)  # standing counts at once
         if self._is_idle and jump is None and wish is not None:
             jump = self._enter_better(gait, wish, None, -math.inf, 0.0)
-            pose, velocity = self._pose, self._velocity
+            pose = self._pose
+            velocity = self._velocity
         self._is_idle = False
         around, distances, actions = self._find_actions(field, pose, velocity, wish)
         rewards = None if wish is None else self._reward(wish, around, actions)
         may_enter = task.speed > SLOW and not (jump or goal.fading or self._favour)
         if wish is not None and rewards is not None and may_enter:
-            best, reach = float(rewards.max()), float(distances.max())
+            best = float(rewards.max())
+            reach = float(distances.max())
             jump = self._enter_better(gait, wish, goal.measure_seams, best, reach)
             if jump is not None:
-                pose, velocity = self._pose, self._velocity
+                pose = self._pose
+                velocity = self._velocity
                 around, distances, actions = self._find_actions(field, pose, velocity, wish)
                 rewards = self._reward(wish, around, actions)
         # the step of all actions; where clips give their rewards, only the chosen one is integrated
@@ -364,13 +377,16 @@ class MotionField:
         favoured = self._progress.advance(int(around[most]))
         if favoured != around[most]:
             around = around.copy()
-            around[most], step, self._current_neighbours = favoured, None, None
+            around[most] = favoured
+            step = None
+            self._current_neighbours = None
         if step is None:
             step = integrate(self.states, pose, around, weights[None], self._drift).select(0)
         else:
             step = step.select(chosen)
         self._inertia.advance(field)
-        self._velocity, before = step.velocity, (pose, self._momentum)
+        self._velocity = step.velocity
+        before = (pose, self._momentum)
         self._pose, self._momentum, root = keep_momentum(
             self.states, step, before, around, weights, self._inertia.shares
         )
@@ -393,7 +409,8 @@ class MotionField:
         task, pose, velocity, jump = self._read_goal(goal)
         choice = field.choose(task, (pose, velocity), self._k, self._drift, self._favour)
         around, distances, weights, scores, chosen, step = choice
-        self._is_idle, self._current_neighbours = False, None
+        self._is_idle = False
+        self._current_neighbours = None
         self._pose, self._velocity, root = step
         self._momentum = self._velocity
         self.decision = Decision(around, self.states.frames[around], weights, scores, chosen, task)
@@ -487,7 +504,8 @@ class MotionField:
         tagged = self._tagged.take(states, axis=0)
         places = self._paths.places.take(states, axis=0)
         if actions is not None:
-            tagged, places = actions @ tagged, _blend(actions, places)
+            tagged = actions @ tagged
+            places = _blend(actions, places)
         return rate(places, wish.path) + self.tasks.reward_tags(wish.task, tagged)
 
     def _score_actions(self, field: Neighbours, goal: TaskGoal, step: Step) -> np.ndarray:
@@ -515,7 +533,8 @@ class MotionField:
 
 def _to_task_goal(goal: Goal) -> TaskGoal:
     """Return the goal of a tick as a task."""
-    now, ahead = goal.trajectory[0], goal.trajectory[-1]
+    now = goal.trajectory[0]
+    ahead = goal.trajectory[-1]
     speed = math.hypot(ahead.vx, ahead.vy)
     course = STRAIGHT_AHEAD
     if speed > SLOW:
@@ -530,7 +549,8 @@ def _to_jump_state(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return pose, velocities (6, B) and root velocity (3,) per second, as in `Jump`."""
     turning = quat.mul_vec(pose[3:].T, quat.to_scaled_angle_axis(velocity[3:].T)).T
-    velocities, rate = np.concatenate([velocity[:3], turning]), np.float32(fps)
+    velocities = np.concatenate([velocity[:3], turning])
+    rate = np.float32(fps)
     return pose, velocities * rate, compute_root_step(velocity) * rate
 
 
@@ -542,5 +562,6 @@ def _blend(weights: np.ndarray, parts: np.ndarray) -> np.ndarray:
 def compute_pace(root: np.ndarray, course: tuple[float, float] = STRAIGHT_AHEAD) -> np.ndarray:
     """Return the way of the root's steps (..., 3) along a course, less the way to its side."""
     x, y = course
-    along, aside = np.array((x, y, 0.0), np.float32), np.array((y, -x, 0.0), np.float32)
+    along = np.array((x, y, 0.0), np.float32)
+    aside = np.array((y, -x, 0.0), np.float32)
     return root.dot(along) - np.abs(root.dot(aside))

@@ -20,7 +20,9 @@ class Momentum:
     """Follows the gaits that a field plays, each by its neighbours."""
 
     def __init__(self, parents: np.ndarray, toes: np.ndarray, fps: float) -> None:
-        self._joints, self._toes, self._fps = Joints(parents), toes, fps
+        self._joints = Joints(parents)
+        self._toes = toes
+        self._fps = fps
         # only the root may keep more: a limb would swing on and leave the data
         brief = 2.0 ** (-1.0 / (fps * NUMBERS.action_halflife))
         self._shares = np.full(len(parents), brief, np.float32)

@@ -45,7 +45,9 @@ class OneField:
         metric: Metric,
         foresight: ValueFunction | None,
     ) -> None:
-        self._states, self._metric, self._foresight = states, metric, foresight
+        self._states = states
+        self._metric = metric
+        self._foresight = foresight
         self._neighbours = Neighbours(features)
         self._tasks = Tasks(as_notebook=True)
 

@@ -79,7 +79,9 @@ def foresee(points: Sequence[TrajectoryPoint], shares: np.ndarray) -> np.ndarray
     After the last it goes straight on for a second. Headings turn on with the object, also beyond
     half a turn.
     """
-    rows, yaw, last = [], 0.0, points[-1]
+    rows = []
+    yaw = 0.0
+    last = points[-1]
     for point in points:
         yaw += wrap(point.yaw - yaw)
         rows.append((point.x, point.y, yaw))

@@ -46,7 +46,8 @@ class Progress:
         halted; they go on as if each had been played since.
         """
         self._tick += 1
-        tick, chain = self._tick, int(self._chains[favoured])
+        tick = self._tick
+        chain = int(self._chains[favoured])
         played = self._played.get(chain)
         if played is None or not self._is_behind(favoured, played):
             self._played[chain] = _Played(favoured, tick, tick)

@@ -33,12 +33,16 @@ class Shove:
         self.reset()
 
     def reset(self) -> None:
-        self._ticks_left, self._x, self._y = 0, 0.0, 0.0
+        self._ticks_left = 0
+        self._x = 0.0
+        self._y = 0.0
 
     def push(self, x: float, y: float) -> None:
         """Start a push of x, y m/s in the character's axes; it bends no more than a full one."""
         full = max(FULL, math.hypot(x, y)) * self._ticks
-        self._ticks_left, self._x, self._y = self._ticks, x / full, y / full
+        self._ticks_left = self._ticks
+        self._x = x / full
+        self._y = y / full
 
     def turn(self, turn: float) -> None:
         """Keep the push's direction in the world after the character has turned by some radians."""
@@ -55,7 +59,8 @@ class Shove:
     def _bend_pose(self, pose: np.ndarray, times: float) -> np.ndarray:
         x, y = times * self._x, times * self._y
         # a spine tilts in the direction of the push about the horizontal axis across it
-        axis, shift = np.array([-y, x, 0.0]), NUMBERS.push_shift * np.array([x, y, 0.0])
+        axis = np.array([-y, x, 0.0])
+        shift = NUMBERS.push_shift * np.array([x, y, 0.0])
         result = pose.copy()
         above = quat.IDENTITY  # the parent's rotation in the character's frame
         for bone in self._chain:

@@ -90,7 +90,8 @@ def map_arrays(path: Path | str, error: type[MotionMatchingError]) -> dict[str, 
     path = Path(path)
     try:
         with open(path, "rb", opener=open_regular) as stream, zipfile.ZipFile(stream) as archive:
-            members, identity = archive.infolist(), _Identity.from_stream(path, stream)
+            members = archive.infolist()
+            identity = _Identity.from_stream(path, stream)
             _check_members(identity)
             buffer = _load_buffer(stream, identity.size)
             arrays = {
@@ -224,7 +225,8 @@ def expect_array(
             "again."
         )
     if array.dtype != np.dtype(dtype) or not fits_shape(array, shape):
-        has, expected = f"{array.dtype} {array.shape}", f"{np.dtype(dtype)} {shape}"
+        has = f"{array.dtype} {array.shape}"
+        expected = f"{np.dtype(dtype)} {shape}"
         raise error(f"{path} has '{name}' as {has}, expected {expected}; make it again.")
     return array
 

@@ -197,7 +197,8 @@ def _identify(path: Path) -> tuple[Any, ...]:
 
 def _differ_in_case(path: Path, other: Path) -> bool:
     """Return whether two names of new files differ only in what their file system ignores."""
-    real, others = Path(os.path.realpath(path)), Path(os.path.realpath(other))
+    real = Path(os.path.realpath(path))
+    others = Path(os.path.realpath(other))
     if _fold(real.name) != _fold(others.name) or _identify(real.parent) != _identify(others.parent):
         return False
     trial = real.with_name(f".case{secrets.token_hex(4)}")

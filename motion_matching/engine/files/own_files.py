@@ -21,8 +21,12 @@ from ..errors import DatabaseError, SettingsError
 from .file_paths import ABANDONED, open_regular
 
 FOLDER = "Motion Matching Databases"  # made in a folder that the user chooses
-DATABASE, FIELD, JUMPS = "database", "motion field", "table of jumps"
-NOTE, RECORDING, EMPTY = "note", "recording", "empty file"
+DATABASE = "database"
+FIELD = "motion field"
+JUMPS = "table of jumps"
+NOTE = "note"
+RECORDING = "recording"
+EMPTY = "empty file"
 
 _KEY = "[0-9a-f]{32}"
 _HEAD = 4096  # bytes at the start of a file that show its kind

@@ -28,7 +28,8 @@ def load(kind: str, name: str) -> dict[str, Any]:
 
     Raises SettingsError if there is neither, or if the file holds no JSON object.
     """
-    is_path, shipped = name.endswith(".json"), list_names(kind)
+    is_path = name.endswith(".json")
+    shipped = list_names(kind)
     path = Path(name) if is_path else find_folder(kind) / f"{name}.json"
     if not (os.path.isfile(path) if is_path else name in shipped):
         choices = ", ".join(shipped)

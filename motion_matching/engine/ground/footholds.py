@@ -64,17 +64,17 @@ def find_foothold(
     if length < _SPACING:
         return 0.0, 0.0
     wx, wy = wx / length, wy / length
-    heel, middle = math.ceil(length / _SPACING) + 1, math.ceil(0.5 * length / _SPACING)
-    tip, most = (
-        math.ceil(tip_share * length / _SPACING),
-        round(NUMBERS.farthest_foothold / _SPACING),
-    )
+    heel = math.ceil(length / _SPACING) + 1
+    middle = math.ceil(0.5 * length / _SPACING)
+    tip = math.ceil(tip_share * length / _SPACING)
+    most = round(NUMBERS.farthest_foothold / _SPACING)
     places = _SPACING * np.arange(-heel - most, tip + most + 1)
     points = [(toe[0] + wx * along, toe[1] + wy * along) for along in places.tolist()]
     rises = np.diff([compute_step_height(ground, *point, body) for point in points])
     for moved in sorted(range(-most, most + 1), key=abs):
         at = heel + most + moved
-        behind, ahead = rises[at - heel : at + 1], rises[at : at + tip]
+        behind = rises[at - heel : at + 1]
+        ahead = rises[at : at + tip]
         beside = rises[at - middle : at + 1]
         if behind.min() > -_EDGE and ahead.max(initial=0.0) < _EDGE and beside.max() < _EDGE:
             return _SPACING * moved * wx, _SPACING * moved * wy

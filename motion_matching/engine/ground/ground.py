@@ -63,7 +63,9 @@ class ScaledGround:
     """Ground for a body of another size, scaled by `along` horizontally and by `up` in height."""
 
     def __init__(self, floor: Ground, along: float, up: float) -> None:
-        self.floor, self._along, self._up = floor, along, up
+        self.floor = floor
+        self._along = along
+        self._up = up
 
     def height(self, x: float, y: float) -> float:
         """See `Ground`."""
@@ -72,7 +74,8 @@ class ScaledGround:
     def slide(self, start: Point, stop: Point, radius: float) -> Point:
         """See `Ground`."""
         along = self._along
-        (a, b), (c, d) = start, stop
+        (a, b) = start
+        (c, d) = stop
         way = (a / along, b / along), (c / along, d / along)
         x, y = self.floor.slide(*way, radius / along)
         return stop if (x, y) == way[1] else (along * x, along * y)
@@ -100,7 +103,8 @@ class Walls:
     def slide(self, start: Point, stop: Point, radius: float) -> Point:
         """See `Ground`."""
         dx, dy = stop[0] - start[0], stop[1] - start[1]
-        distance, reach = math.hypot(dx, dy), radius + _SKIN
+        distance = math.hypot(dx, dy)
+        reach = radius + _SKIN
         walls = self._find_near(start, distance + reach)
         if not walls:
             return stop
@@ -110,7 +114,9 @@ class Walls:
             share, nx, ny = _find_first_contact(x, y, dx, dy, walls, reach)
             if share is None:
                 return (x + dx, y + dy) if bounce else stop
-            x, y, left = x + share * dx, y + share * dy, 1.0 - share
+            x = x + share * dx
+            y = y + share * dy
+            left = 1.0 - share
             into = dx * nx + dy * ny
             dx, dy = left * (dx - into * nx), left * (dy - into * ny)
             # no movement is left, or walls have turned it around, in a corner
@@ -178,10 +184,13 @@ def _push_out(point: Point, radius: float, walls: Sequence[_Segment]) -> Point:
                 ox, oy = ox - along * ux, oy - along * uy
             square = ox * ox + oy * oy
             if square < nearest:
-                nearest, inside, out = square, wall, (ox, oy)
+                nearest = square
+                inside = wall
+                out = (ox, oy)
         if inside is None:
             break
-        distance, (nx, ny) = math.sqrt(nearest), (-inside[3], inside[2])
+        distance = math.sqrt(nearest)
+        (nx, ny) = (-inside[3], inside[2])
         if distance > 0.0:
             nx, ny = out[0] / distance, out[1] / distance
         x, y = x + (radius + 2 * _SKIN - distance) * nx, y + (radius + 2 * _SKIN - distance) * ny
@@ -195,18 +204,26 @@ def _find_first_contact(
 
     Of several touched walls, the one that the movement points into most counts.
     """
-    first, nx, ny = None, 0.0, 0.0
-    soonest, deepest, touch = 1.0, -_SHORTEST, (reach + _TOUCH) * (reach + _TOUCH)
+    first = None
+    nx = 0.0
+    ny = 0.0
+    soonest = 1.0
+    deepest = -_SHORTEST
+    touch = (reach + _TOUCH) * (reach + _TOUCH)
     for ax, ay, ux, uy, length in walls:
         # in the wall's own axes, mirrored so that the disc is on the positive side
         rx, ry = x - ax, y - ay
-        off, come = ry * ux - rx * uy, dy * ux - dx * uy
+        off = ry * ux - rx * uy
+        come = dy * ux - dx * uy
         side = 1.0
         if off < 0.0:
-            off, come, side = -off, -come, -1.0
+            off = -off
+            come = -come
+            side = -1.0
         if off > reach + _TOUCH and off + come > reach:
             continue
-        along, go = rx * ux + ry * uy, dx * ux + dy * uy
+        along = rx * ux + ry * uy
+        go = dx * ux + dy * uy
         past = along if along < 0.0 else along - length if along > length else 0.0
         square = past * past + off * off
         if square <= touch:
@@ -215,7 +232,9 @@ def _find_first_contact(
             closing = (past * go + off * come) / gap
             if closing >= deepest:
                 continue
-            share, ma, mo = 0.0, past / gap, off / gap
+            share = 0.0
+            ma = past / gap
+            mo = off / gap
             deepest = closing
         else:
             share, ma, mo = _intersect_capsule(along, off, go, come, length, reach)
@@ -235,7 +254,9 @@ def _intersect_capsule(
         share = (off - reach) / -come
         if 0.0 <= along + share * go <= length:
             return share, 0.0, 1.0
-    first, ma, mo = math.inf, 0.0, 0.0
+    first = math.inf
+    ma = 0.0
+    mo = 0.0
     square = go * go + come * come
     for past in (along, along - length):
         closing = past * go + off * come
@@ -243,7 +264,9 @@ def _intersect_capsule(
         if closing < -_SHORTEST * reach and inside >= 0.0:
             share = max(0.0, (-closing - math.sqrt(inside)) / square)
             if share < first:
-                first, ma, mo = share, (past + share * go) / reach, (off + share * come) / reach
+                first = share
+                ma = (past + share * go) / reach
+                mo = (off + share * come) / reach
     return first, ma, mo
 
 
@@ -324,7 +347,8 @@ def follow_steps(
     if not stances:
         return below
     ground = np.empty(len(toe))
-    ground[: stances[0][0]], ground[stances[-1][0] :] = stances[0][2], stances[-1][2]
+    ground[: stances[0][0]] = stances[0][2]
+    ground[stances[-1][0] :] = stances[-1][2]
     for (start, stop, height), (after, _, higher) in pairwise(stances):
         ground[start:stop] = height
         way = toe[after] - toe[stop - 1]

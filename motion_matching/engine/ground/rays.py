@@ -17,7 +17,8 @@ def cast_ray(
 
     `origin` and `direction` are (x, y, z), the direction of length 1.
     """
-    (x, y, z), (dx, dy, dz) = origin, direction
+    (x, y, z) = origin
+    (dx, dy, dz) = direction
     if dz > -_SHORTEST:
         return None
     reach = min((z - above) / -dz, NUMBERS.farthest_ray)

@@ -28,7 +28,9 @@ from .pictures import HEIGHT, MARGIN, WIDTH, make_label, make_picture, write_pic
 
 Array = np.ndarray
 METRE = NUMBERS.metre
-_DATA_COLOUR, _OBJECT_COLOUR = "#3b6ea8", "#e08a1e"  # as in histograms
+# as in histograms
+_DATA_COLOUR = "#3b6ea8"
+_OBJECT_COLOUR = "#e08a1e"
 MAX_STRANDS = NUMBERS.strands_drawn
 MAX_POSES = NUMBERS.poses_drawn
 
@@ -96,7 +98,8 @@ def _lay_over(data: strands.Strands, simulation: strands.Strands, scale: float) 
 
 def _draw_paths(paths: Array, colours: Sequence[str], scale: float) -> list[str]:
     """Return a line for each path (n, P, 2) in metres, from the middle of a picture."""
-    origin, lines = np.array([0.5 * WIDTH, 0.5 * HEIGHT]), []
+    origin = np.array([0.5 * WIDTH, 0.5 * HEIGHT])
+    lines = []
     for colour, path in zip(colours, paths, strict=True):
         points = " ".join(f"{x:.1f},{y:.1f}" for x, y in (origin - scale * path).tolist())
         lines.append(f'<polyline stroke="{colour}" points="{points}"/>')
@@ -105,13 +108,15 @@ def _draw_paths(paths: Array, colours: Sequence[str], scale: float) -> list[str]
 
 def _draw_rule(scale: float, legend: str) -> tuple[str, str]:
     """Return a line of one metre, and its label."""
-    y, right = HEIGHT - 20, MARGIN + scale
+    y = HEIGHT - 20
+    right = MARGIN + scale
     rule = f'<line x1="{MARGIN:g}" y1="{y:g}" x2="{right:g}" y2="{y:g}" stroke="#222"/>'
     return rule, make_label(MARGIN, HEIGHT - 24, legend)
 
 
 def _draw_coverage(covered: Coverage) -> str:
-    shown, columns = covered.visible_row_count, covered.frames.shape[1]
+    shown = covered.visible_row_count
+    columns = covered.frames.shape[1]
     width, height = (WIDTH - 1.5 * MARGIN) / columns, (HEIGHT - 2.4 * MARGIN) / shown
     most = np.log1p(covered.frames.max(initial=1))
     lefts = [MARGIN + (columns - 1 - column) * width for column in range(columns)]
@@ -138,7 +143,8 @@ def _draw_coverage(covered: Coverage) -> str:
 
 def _draw_captures(captures: Sequence[str]) -> str:
     """Draw the whole list of what to capture next; a longer list is smaller."""
-    bullet, indent = "\N{BULLET} ", "\N{FIGURE SPACE} "
+    bullet = "\N{BULLET} "
+    indent = "\N{FIGURE SPACE} "
     wrap = textwrap.TextWrapper(
         NUMBERS.line_length, initial_indent=bullet, subsequent_indent=indent
     ).wrap
@@ -154,7 +160,8 @@ def _draw_captures(captures: Sequence[str]) -> str:
 
 
 def _draw_histogram(name: str, table: dict[str, Any]) -> str:
-    edges, most = table["edges"], max(*table["data"], *table["simulation"], 1e-6)
+    edges = table["edges"]
+    most = max(*table["data"], *table["simulation"], 1e-6)
     width, height = (WIDTH - 2 * MARGIN) / (len(edges) - 1), HEIGHT - 3 * MARGIN
     bottom = HEIGHT - 1.4 * MARGIN
     parts = []
@@ -183,7 +190,8 @@ def _draw_poses(database: Database, poses: PoseMap, name: str) -> str:
 
 def _draw_states(database: Database, states: FieldMap) -> Iterator[str]:
     """Draw a map of states from the front and from its side, by gait, and again by clip."""
-    front, side = states.positions[:, :2], states.positions[:, 1:]
+    front = states.positions[:, :2]
+    side = states.positions[:, 1:]
     by_gait = field_map.compute_gait_colours(database)
     by_clip = field_map.compute_clip_colours(database)
     title = f"By {states.method}: standing blue, walking green, running orange"

@@ -43,7 +43,8 @@ def save_sheet(takes: Sequence[Take], path: Path, size: tuple[int, int] = SIZE) 
 def draw_sheet(takes: Sequence[Take], size: tuple[int, int]) -> Array:
     """Return a picture (H, W, 3) of a take, or of two: their ways together, bodies in turn."""
     width, height = size
-    picture, plan = make_paper(width, height), round(NUMBERS.plan_width * width)
+    picture = make_paper(width, height)
+    plan = round(NUMBERS.plan_width * width)
     rows = 3 if len(takes) == 1 else 2
     edges = np.linspace(0, height, len(takes) * rows + 1).round().astype(int)
     columns = max(1, round((width - plan) / (_measure_shape(takes[0]) * edges[1])))
@@ -70,7 +71,8 @@ def _measure_shape(take: Take) -> float:
     """Return the width of a picture of the body relative to its height."""
     lines = _find_lines(take, select_evenly(take.frame_count, NUMBERS.shape_frames))
     lines = lines - lines.mean(axis=(1, 2), keepdims=True)
-    across, up = np.abs(lines @ _RIGHT).max(), np.abs(lines @ _UP).max()
+    across = np.abs(lines @ _RIGHT).max()
+    up = np.abs(lines @ _UP).max()
     return float(np.clip(across / up, NUMBERS.slim, NUMBERS.broad))
 
 
@@ -111,10 +113,13 @@ def _draw_bodies(cells: Sequence[Array], take: Take, frames: Array, colour: Colo
     ground = take.character[frames] * (1.0, 1.0, 0.0)
     ground[:, 2] = lines[..., 2].min(axis=(1, 2))
     lines -= ground[:, None, None]
-    across, up, depth = lines @ _RIGHT, lines @ _UP, (lines @ _BACK).mean(axis=-1)
+    across = lines @ _RIGHT
+    up = lines @ _UP
+    depth = (lines @ _BACK).mean(axis=-1)
     height, width, _ = cells[0].shape
     margin = NUMBERS.sheet_margin * height
-    tall, wide = up.max() - min(up.min(), 0.0), 2.0 * np.abs(across).max()
+    tall = up.max() - min(up.min(), 0.0)
+    wide = 2.0 * np.abs(across).max()
     scale = min((height - 3.0 * margin) / tall, (width - 2.0 * margin) / wide)
     foot = np.array([0.5 * width, height - 1.5 * margin + scale * min(up.min(), 0.0)])
     ways = (compute_desired_path(take), DESIRED, 2.5), (take.character[:, :2], colour, 1.3)
@@ -129,14 +134,16 @@ def _draw_bodies(cells: Sequence[Array], take: Take, frames: Array, colour: Colo
             _draw_track(cell, foot + scale * seen, shade, half)
         ends = foot + scale * np.stack([across[number], -up[number]], axis=-1)
         for line in np.argsort(depth[number]):
-            grey, (top, tip) = int(shades[number, line]), ends[line]
+            grey = int(shades[number, line])
+            (top, tip) = ends[line]
             draw_line(cell, top, tip, (grey, grey, grey + 20))
 
 
 def _find_lines(take: Take, frames: Array) -> Array:
     """Return both ends (F, L, 2, 3) of the body's bones, in the world, in metres."""
     clip = take.to_clip()
-    skeleton, poses = clip.skeleton, (clip.rotations[frames], clip.positions[frames])
+    skeleton = clip.skeleton
+    poses = (clip.rotations[frames], clip.positions[frames])
     rotations, heads = quat.fk(*poses, skeleton.parents)
     above = [(int(parent), bone) for bone, parent in enumerate(skeleton.parents) if parent > 0]
     lines = [heads[:, pair] for pair in above]

@@ -27,7 +27,9 @@ def bend_leg(
     """
     rotations, positions = world
     thigh, shin, foot, toe = (leg.chain[i] for i in (leg.thigh, leg.shin, leg.foot, -1))
-    hip, knee, ankle = positions[:, thigh], positions[:, shin], positions[:, foot]
+    hip = positions[:, thigh]
+    knee = positions[:, shin]
+    ankle = positions[:, foot]
     hinge = quat.mul_vec(rotations[:, shin], np.array(leg.hinge))
     whole, lower = bend_to(knee - hip, ankle - knee, toes + arms - hip, hinge)
     pitch = quat.between(ankle - positions[:, toe], arms)

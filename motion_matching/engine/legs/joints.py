@@ -53,7 +53,8 @@ class Joints:
         rotations = parts[3:].reshape(4, -1)
         products = rotations.take(_ONE, 0)
         products *= rotations.take(_OTHER, 0)
-        entries, others = products[:9], products[9:]
+        entries = products[:9]
+        others = products[9:]
         others *= _SIGNS
         entries += others
         entries *= _FACTORS

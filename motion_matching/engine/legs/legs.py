@@ -108,7 +108,8 @@ def _measure_leg(
 ) -> LegGeometry:
     chain = [leg.toe, *skeleton.get_ancestors(leg.toe)][:-1][::-1]
     hips, knees, ankles, toes = (positions[:, b] for b in (leg.thigh, leg.shin, leg.foot, leg.toe))
-    upper, lower = knees - hips, ankles - knees
+    upper = knees - hips
+    lower = ankles - knees
     hinge = measure_hinge(rotations[:, leg.shin], upper, lower)
     tip = None if leg.toe == leg.foot else _find_tip(skeleton, leg, rotations, positions)
     tips = toes if tip is None else toes + quat.mul_vec(rotations[:, leg.toe], tip)
@@ -116,7 +117,8 @@ def _measure_leg(
         float(np.percentile(p[:, 2], NUMBERS.standing_percentile)) for p in (toes, ankles, tips)
     )
     # only steep shins decide where toes point: a kneeling body has its toes behind
-    hinges, arms = quat.mul_vec(rotations[:, leg.shin], hinge), ankles - toes
+    hinges = quat.mul_vec(rotations[:, leg.shin], hinge)
+    arms = ankles - toes
     behind = hinges[:, 1] * arms[:, 0] - hinges[:, 0] * arms[:, 1]
     steep = np.maximum(-lower[:, 2], 0.0)
     return LegGeometry(
@@ -140,7 +142,8 @@ def _measure_folded_length(leg: Leg, positions: np.ndarray, rises: np.ndarray) -
     Feet are higher than at positions (F, B, 3) by `rises` (F,).
     """
     hips, knees, ankles = (positions[:, bone] for bone in (leg.thigh, leg.shin, leg.foot))
-    upper, lower = knees - hips, ankles - knees
+    upper = knees - hips
+    lower = ankles - knees
     whole = ankles - hips + rises[:, None] * [0.0, 0.0, 1.0]
     a, b = np.linalg.norm(upper, axis=-1).mean(), np.linalg.norm(lower, axis=-1).mean()
     square = np.sum(whole**2, axis=-1).min()
@@ -168,7 +171,9 @@ def compute_world_joints(
     joints: list[Joint] = [((root[0], root[1], root[2]), (root[3], root[4], root[5], root[6]))]
     for (x, y, z, w, i, j, k), parent in zip(bones, parents, strict=True):
         (px, py, pz), (a, b, c, d) = joints[parent]
-        tx, ty, tz = 2.0 * (c * z - d * y), 2.0 * (d * x - b * z), 2.0 * (b * y - c * x)
+        tx = 2.0 * (c * z - d * y)
+        ty = 2.0 * (d * x - b * z)
+        tz = 2.0 * (b * y - c * x)
         position = (
             px + x + a * tx + c * tz - d * ty,
             py + y + a * ty + d * tx - b * tz,
@@ -205,22 +210,42 @@ def bend(
     gets lower by at most `room` metres. A leg without length is not turned. `limit` changes the
     resulting reach.
     """
-    (hx, hy, hz), ((kx, ky, kz), attitude), (ax, ay, az), (gx, gy, gz) = hip, knee, ankle, goal
-    ux, uy, uz = kx - hx, ky - hy, kz - hz
-    lx, ly, lz = ax - kx, ay - ky, az - kz
-    sx, sy, sz = ux + lx, uy + ly, uz + lz
-    gx, gy, gz = gx - hx, gy - hy, gz - hz
-    aa, bb = ux * ux + uy * uy + uz * uz, lx * lx + ly * ly + lz * lz
-    square, desired = sx * sx + sy * sy + sz * sz, gx * gx + gy * gy + gz * gz
-    a, b, now, reach = math.sqrt(aa), math.sqrt(bb), math.sqrt(square), math.sqrt(desired)
+    (hx, hy, hz) = hip
+    ((kx, ky, kz), attitude) = knee
+    (ax, ay, az) = ankle
+    (gx, gy, gz) = goal
+    ux = kx - hx
+    uy = ky - hy
+    uz = kz - hz
+    lx = ax - kx
+    ly = ay - ky
+    lz = az - kz
+    sx = ux + lx
+    sy = uy + ly
+    sz = uz + lz
+    gx = gx - hx
+    gy = gy - hy
+    gz = gz - hz
+    aa = ux * ux + uy * uy + uz * uz
+    bb = lx * lx + ly * ly + lz * lz
+    square = sx * sx + sy * sy + sz * sz
+    desired = gx * gx + gy * gy + gz * gz
+    a = math.sqrt(aa)
+    b = math.sqrt(bb)
+    now = math.sqrt(square)
+    reach = math.sqrt(desired)
     if a * b * now < _NO_LENGTH:  # all bones may be in one place: then no angle has a meaning
         return _UNTURNED, _UNTURNED, 0.0
-    upper, lower, whole = (ux, uy, uz), (lx, ly, lz), a + b
+    upper = (ux, uy, uz)
+    lower = (lx, ly, lz)
+    whole = a + b
     axis, backward = find_axis(upper, lower, mul_vec(attitude, hinge), FLOATS)
     if backward < 0.0 and square > aa + bb:
         # not forward by the same angle: a knee that passes straight for a moment would swing back
-        reach, now = min(reach + min(whole - now, room), whole), whole
-    free, wanted = now + spare, reach
+        reach = min(reach + min(whole - now, room), whole)
+        now = whole
+    free = now + spare
+    wanted = reach
     if reach > free:
         reach = free + _soften(reach, whole, buffer) - _soften(free, whole, buffer)
         reach = min(reach, max(whole - buffer, free))
@@ -245,22 +270,32 @@ def roll_foot(
 
     It rolls where the leg is too short. Also returns how far the leg may then stretch freely.
     """
-    now, reach = math.dist(hip, ankle), math.dist(hip, goal)
+    now = math.dist(hip, ankle)
+    reach = math.dist(hip, goal)
     free = now + spare
     if reach <= free:
         return goal, spare
     whole = math.dist(hip, knee) + math.dist(knee, ankle)
     soft = free + _soften(reach, whole, buffer) - _soften(free, whole, buffer)
     soft = min(soft, max(whole - buffer, free))
-    ex, ey, ez = goal[0] - toe[0], goal[1] - toe[1], goal[2] - toe[2]
-    ux, uy, uz = hip[0] - toe[0], hip[1] - toe[1], hip[2] - toe[2]
-    square, away = ex * ex + ey * ey + ez * ez, math.sqrt(ux * ux + uy * uy + uz * uz)
+    ex = goal[0] - toe[0]
+    ey = goal[1] - toe[1]
+    ez = goal[2] - toe[2]
+    ux = hip[0] - toe[0]
+    uy = hip[1] - toe[1]
+    uz = hip[2] - toe[2]
+    square = ex * ex + ey * ey + ez * ez
+    away = math.sqrt(ux * ux + uy * uy + uz * uz)
     length = math.sqrt(square)
     if reach - soft < CLOSE or length < CLOSE or away < CLOSE:
         return goal, spare
-    ux, uy, uz = ux / away, uy / away, uz / away
+    ux = ux / away
+    uy = uy / away
+    uz = uz / away
     along = ex * ux + ey * uy + ez * uz
-    wx, wy, wz = ex - along * ux, ey - along * uy, ez - along * uz
+    wx = ex - along * ux
+    wy = ey - along * uy
+    wz = ez - along * uz
     across = math.sqrt(wx * wx + wy * wy + wz * wz)
     if across < CLOSE:
         return goal, spare
@@ -276,10 +311,19 @@ def roll_foot(
 
 def is_bent_backward(hip: Vector, knee: Joint, ankle: Vector, hinge: Vector) -> bool:
     """Return whether a knee is bent against its hinge, for example by a fading jump."""
-    (hx, hy, hz), ((x, y, z), attitude), (ax, ay, az) = hip, knee, ankle
-    ux, uy, uz, lx, ly, lz = x - hx, y - hy, z - hz, ax - x, ay - y, az - z
+    (hx, hy, hz) = hip
+    ((x, y, z), attitude) = knee
+    (ax, ay, az) = ankle
+    ux = x - hx
+    uy = y - hy
+    uz = z - hz
+    lx = ax - x
+    ly = ay - y
+    lz = az - z
     kx, ky, kz = mul_vec(attitude, hinge)
-    nx, ny, nz = ly * uz - lz * uy, lz * ux - lx * uz, lx * uy - ly * ux
+    nx = ly * uz - lz * uy
+    ny = lz * ux - lx * uz
+    nz = lx * uy - ly * ux
     return nx * kx + ny * ky + nz * kz < 0.0
 
 

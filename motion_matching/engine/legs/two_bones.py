@@ -40,13 +40,19 @@ def find_axis(
     The axis is the normal of the bones' plane. Where the bones are straight or bent backward, it is
     the hinge. The sine is 0 or negative.
     """
-    (ux, uy, uz), (lx, ly, lz), (kx, ky, kz) = upper, lower, hinge
-    nx, ny, nz = ly * uz - lz * uy, lz * ux - lx * uz, lx * uy - ly * ux
+    (ux, uy, uz) = upper
+    (lx, ly, lz) = lower
+    (kx, ky, kz) = hinge
+    nx = ly * uz - lz * uy
+    ny = lz * ux - lx * uz
+    nz = lx * uy - ly * ux
     squares = (ux * ux + uy * uy + uz * uz) * (lx * lx + ly * ly + lz * lz)
     scale = 1.0 / of.least(of.sqrt(squares), _NO_LENGTH)
     backward = of.most(scale * (nx * kx + ny * ky + nz * kz), 0.0)
     share = NUMBERS.straight_sine - backward
-    kx, ky, kz = scale * nx + share * kx, scale * ny + share * ky, scale * nz + share * kz
+    kx = scale * nx + share * kx
+    ky = scale * ny + share * ky
+    kz = scale * nz + share * kz
     scale = 1.0 / of.least(of.sqrt(kx * kx + ky * ky + kz * kz), _NO_LENGTH)
     return (scale * kx, scale * ky, scale * kz), backward
 
@@ -62,8 +68,11 @@ def measure_bend(
 
     Straight bones have an angle of 0. A distance out of reach is clamped to the reach.
     """
-    (ux, uy, uz), (lx, ly, lz), (kx, ky, kz) = upper, lower, axis
-    aa, bb = ux * ux + uy * uy + uz * uz, lx * lx + ly * ly + lz * lz
+    (ux, uy, uz) = upper
+    (lx, ly, lz) = lower
+    (kx, ky, kz) = axis
+    aa = ux * ux + uy * uy + uz * uz
+    bb = lx * lx + ly * ly + lz * lz
     # only the part across the axis turns about it
     along = (ux * kx + uy * ky + uz * kz) * (lx * kx + ly * ky + lz * kz)
     cosine = ux * lx + uy * ly + uz * lz - along

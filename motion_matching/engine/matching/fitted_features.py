@@ -21,7 +21,8 @@ class FittedFeatures:
     """
 
     def __init__(self, database: Database) -> None:
-        self.values, self.normalization = np.asarray(database.features), database.normalization
+        self.values = np.asarray(database.features)
+        self.normalization = database.normalization
         self._database = database
         pairs = zip(database.schema.features, database.schema.slices, strict=True)
         self._loose = [
@@ -40,7 +41,8 @@ class FittedFeatures:
             return self
         self._get_motion()  # once for all that are fitted
         result = copy(self)
-        result.values, result._times = np.array(self.values), times
+        result.values = np.array(self.values)
+        result._times = times
         for number in changed:
             result._fit_feature(number)
         return result

@@ -120,7 +120,9 @@ class MotionMatching:
             self._index = self._differences.reweight(self._index, features)
         if others or renews:
             # masks and the last search belong to the previous index
-            self._masks, self._own_masks, self._last = {}, [], None
+            self._masks = {}
+            self._own_masks = []
+            self._last = None
         # last, so that refused settings change nothing
         self._settings = settings
         self._labels.apply(settings.coupling.labels)
@@ -146,7 +148,8 @@ class MotionMatching:
         self, search: Search, fitted: FittedFeatures, allowed: np.ndarray
     ) -> np.ndarray:
         """Normalize and weight features (D, N); prepare rows and how a goal enters a query."""
-        schema, normalization = self.database.schema, fitted.normalization
+        schema = self.database.schema
+        normalization = fitted.normalization
         if search.weights is not None:
             schema = schema.with_weights(search.weights)
         scale = normalization.compute_scale(schema.weights)
@@ -163,8 +166,10 @@ class MotionMatching:
         columns[dims] = np.arange(len(dims))
         moving = [k for k, d in enumerate(self._goal_dims) if used[d]]
         goal_dims = self._goal_dims[moving]
-        self._goal_pick, self._goal_columns = self._goal_values[moving], columns[goal_dims]
-        self._goal_mean, self._goal_scale = normalization.mean[goal_dims], scale[goal_dims]
+        self._goal_pick = self._goal_values[moving]
+        self._goal_columns = columns[goal_dims]
+        self._goal_mean = normalization.mean[goal_dims]
+        self._goal_scale = scale[goal_dims]
         self._differences = Differences(schema, dims)
         features = fitted.values[dims]
         features -= normalization.mean[dims, None]
@@ -191,7 +196,8 @@ class MotionMatching:
         allowed = np.flatnonzero(self._allowed)
         vx, vy, turn = self._moments.root_motion[allowed].T
         calmest = np.argmin(vx**2 + vy**2 + AT_REST.turn_price * turn**2)
-        self._frame, self._share = int(allowed[calmest]), 0.0
+        self._frame = int(allowed[calmest])
+        self._share = 0.0
         self._tempo.reset()
         self._ticks_to_search = 0
         self._waited = 0  # ticks that jumps have waited in a row
@@ -212,7 +218,8 @@ class MotionMatching:
         """
         self.reset()
         self._idling.reset()
-        self._is_held, self._since_stood = False, math.inf
+        self._is_held = False
+        self._since_stood = math.inf
         allowed = np.flatnonzero(self._allowed)
         nearest = similar_frames.find_like(self.database, state, allowed)
         self._frame = int(nearest[np.argmin(self._compare_bodies(state, nearest))])
@@ -264,7 +271,9 @@ class MotionMatching:
             best = self._search(goal, frame, mask, leave, chosen)
             if best != frame or self._is_held:
                 jump = self._make_jump(best)
-                self._frame, self._share, self._is_held = best, 0.0, False
+                self._frame = best
+                self._share = 0.0
+                self._is_held = False
         self._tempo.go_on(self._frame)
         return self._go_on(jump)
 
@@ -285,8 +294,11 @@ class MotionMatching:
             self._is_held = holds
             target = self._get_held_state(frame) if holds else self._get_state(frame)
             jump = Jump(*source, *target)
-            self._last, self.last_cost = None, 0.0  # no search led here
-            self._frame, self._share = frame, 0.0
+            # no search led here
+            self._last = None
+            self.last_cost = 0.0
+            self._frame = frame
+            self._share = 0.0
         self._tempo.reset()
         self._ticks_to_search = 0  # once the goal moves there is one at once
         if holds:
@@ -294,11 +306,15 @@ class MotionMatching:
         return self._go_on(jump)
 
     def _make_motion(self, root: np.ndarray, jump: Jump | None) -> Motion:
-        frame, rate, moments = self._frame, self._tempo.rate, self._moments
-        pose, contacts = moments.get_pose(self._moment), moments.get_contacts(self._moment)
+        frame = self._frame
+        rate = self._tempo.rate
+        moments = self._moments
+        pose = moments.get_pose(self._moment)
+        contacts = moments.get_contacts(self._moment)
         toes = footing = None
         if self._is_held:
-            root, contacts = np.zeros_like(root), np.ones_like(contacts)
+            root = np.zeros_like(root)
+            contacts = np.ones_like(contacts)
         else:
             toes = moments.get_toes(self._moment, rate, root, jump is not None)
             footing = self._footing[frame] if self._footing else None
@@ -341,13 +357,15 @@ class MotionMatching:
     ) -> int:
         """Return the best frame to go on with, or the one that was `chosen` before."""
         started = time.perf_counter()
-        query, context = self._make_query(goal.trajectory, frame), self._make_context(goal, frame)
+        query = self._make_query(goal.trajectory, frame)
+        context = self._make_context(goal, frame)
         continuing = self._measure_cost(query, frame, context)
         bound = math.inf if leave else continuing - self._settings.search.continuing_bias
         if goal.jump_to is not None:
             mask = self._get_tag_mask(frozenset({goal.jump_to}))
         elif mask is None and (restriction := self.restrict(goal.trajectory, frame)):
-            mask, bound = restriction.mask, math.inf if restriction.leaves else bound
+            mask = restriction.mask
+            bound = math.inf if restriction.leaves else bound
         index, prepared = (self._index, None) if mask is None else mask.get_index()
         around: dict[str, Any] = {"current": frame, "mask": prepared, **self._around}
         best, cost = self._find_best(index, query, context, bound, **around)
@@ -374,18 +392,21 @@ class MotionMatching:
             best, cost = self._find_best(self._index, query, context)
             mask = None
         if best < 0:
-            best, cost = frame, continuing
+            best = frame
+            cost = continuing
         is_free = chosen is None and goal.jump_to is None and not self._is_held
         if best != frame and is_free:
             (leap,) = self._measure_leaps(goal.measure_seams, [best])
             if not leave and self._should_wait(leap):
                 self._ticks_to_search = 0
-                best, cost = frame, continuing
+                best = frame
+                cost = continuing
             elif leap > MARGINS.leap:
                 near = nearest(NUMBERS.looked_at)
                 best, cost = self._find_calm(goal.measure_seams, *near, bound, (best, cost))
         if chosen is not None:
-            best, cost = chosen, self._measure_cost(query, chosen, context)
+            best = chosen
+            cost = self._measure_cost(query, chosen, context)
         self.last_cost = cost
         seconds = time.perf_counter() - started
         self._last = _Search(query, frame, continuing, mask, seconds, begins, goal.feet, context)
@@ -459,7 +480,8 @@ class MotionMatching:
         alike = max(round(NUMBERS.bearing_every * self.fps), 1)
         _, first = np.unique(frames // alike, return_index=True)
         first.sort()
-        frames, costs = frames[first], costs[first]
+        frames = frames[first]
+        costs = costs[first]
 
         def find(count: int, *, bound: float = math.inf) -> tuple[np.ndarray, np.ndarray]:
             return frames[:count], costs[:count]
@@ -539,7 +561,8 @@ class MotionMatching:
             leaps = self._measure_leaps(measure, [frame for frame, _ in some])
             for each, leap in zip(some, leaps, strict=True):
                 if leap < least:
-                    best, least = each, leap
+                    best = each
+                    least = leap
                 if least <= 1.0:
                     return best
         return best
@@ -728,7 +751,9 @@ def _map_goal_dimensions(
 
     Each point has two of each kind. The third axis of a feature is zero.
     """
-    values, dims, times = [], [], schema.trajectory_times
+    values = []
+    dims = []
+    times = schema.trajectory_times
     for feature, dimensions in zip(schema.features, schema.slices, strict=True):
         kind = feature.definition
         if isinstance(kind, PathKind):

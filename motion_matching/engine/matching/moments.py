@@ -41,21 +41,24 @@ class Moments:
         self.poses, self._velocities = np.asarray(database.poses), np.asarray(database.velocities)
         self._contacts = np.asarray(database.contacts)
         self.root_motion = database.root_motion.astype(np.float32)
-        self.successors, self._fps = database.successors, database.fps
+        self.successors = database.successors
+        self._fps = database.fps
         self._toes = database.derive(find_played_toes)
         self._predecessors = database.predecessors
 
     def get_state(self, moment: Moment, rate: float = 1.0) -> State:
         """Return pose (7, B), velocities (6, B) and root velocity (3,) of a moment."""
         frame, share = moment
-        pose, velocity = self.get_pose(moment), self._velocities[frame]
+        pose = self.get_pose(moment)
+        velocity = self._velocities[frame]
         root = self.root_motion[self._predecessors.item(frame) if share < 0.0 else frame]
         if share != 0.0:
             velocity = velocity + np.float32(abs(share)) * (
                 self._velocities[self._find_neighbour(moment)] - velocity
             )
         if rate != 1.0:
-            velocity, root = np.float32(rate) * velocity, np.float32(rate) * root
+            velocity = np.float32(rate) * velocity
+            root = np.float32(rate) * root
         return pose, velocity, root
 
     def get_pose(self, moment: Moment) -> np.ndarray:
@@ -89,13 +92,16 @@ class Moments:
             return Moment(successor if successor >= 0 else frame), self.root_motion[frame]
         low, now = (self._predecessors.item(frame), share + 1.0) if share < 0.0 else moment
         x = y = turn = 0.0
-        left, after = rate, self.successors.item(low)
+        left = rate
+        after = self.successors.item(low)
         while left > 0.0 and after >= 0:
             part = min(1.0 - now, left)
             x, y, turn = self._add_way(low, part, (x, y, turn))
-            now, left = now + part, left - part
+            now = now + part
+            left = left - part
             if now >= _WHOLE:
-                low, now = after, 0.0
+                low = after
+                now = 0.0
                 after = self.successors.item(low)
         if after < 0:
             return Moment(low), np.array(self._add_way(low, left, (x, y, turn)), np.float32)

@@ -71,7 +71,8 @@ def _rank(
     seen = best
     for count in counts:
         if first is not None and count == 1:
-            frames, costs = np.array(first[:1]), np.array(first[1:])
+            frames = np.array(first[:1])
+            costs = np.array(first[1:])
         else:
             frames, costs = find(count, bound=bound)
         near = (costs < bound) & (frames[:, None] != seen).all(axis=1)
@@ -81,7 +82,8 @@ def _rank(
             best = np.append(best, frames[near][better])
             least = np.append(least, totals[better])
             order = least.argsort(kind="stable")[:wanted]
-            best, least = best[order], least[order]
+            best = best[order]
+            least = least[order]
             if len(best) == wanted:
                 bound = float(least[-1])
         if len(frames) < count or costs[-1] >= bound:

@@ -135,7 +135,8 @@ class FrameIndex:
         """
         mask = self._resolve_mask(mask)
         best = _Best(bound - self._offset, self._slack, current, surroundings, skip_ahead)
-        frames, costs = np.empty(0, np.intp), np.empty(0, np.float32)
+        frames = np.empty(0, np.intp)
+        costs = np.empty(0, np.float32)
         if not self._count or k <= 0:
             return frames, costs.astype(np.float64)
         bounds = self._compute_top_bounds(query, mask)
@@ -143,7 +144,8 @@ class FrameIndex:
         ranked = boxes.take(bounds.take(boxes).argsort())
         # all at once where the bound leaves few
         few = NUMBERS.few_boxes
-        start, batch = 0, self._boxes_per_group if len(boxes) > few else few
+        start = 0
+        batch = self._boxes_per_group if len(boxes) > few else few
         while start < len(ranked) and bounds[ranked[start]] <= best.limit:
             blocks = self._find_promising_blocks(ranked[start : start + batch], mask, best.limit)
             numbers = self._frames.take(blocks, axis=0).ravel()
@@ -152,14 +154,17 @@ class FrameIndex:
             frames = np.concatenate([frames, numbers.take(usable)])
             costs = np.concatenate([costs, cost.take(usable)])
             order = np.lexsort((frames, costs))
-            frames, costs = frames.take(order), costs.take(order)
+            frames = frames.take(order)
+            costs = costs.take(order)
             is_new = np.ones(len(frames), bool)
             np.not_equal(frames[1:], frames[:-1], out=is_new[1:])  # as fillers repeat some
             leading = is_new.nonzero()[0][:k]
-            frames, costs = frames.take(leading), costs.take(leading)
+            frames = frames.take(leading)
+            costs = costs.take(leading)
             if len(costs) == k:
                 best.lower(float(costs[-1]))
-            start, batch = start + batch, min(NUMBERS.several_growth * batch, NUMBERS.largest_batch)
+            start = start + batch
+            batch = min(NUMBERS.several_growth * batch, NUMBERS.largest_batch)
         return frames, costs.astype(np.float64) + self._offset
 
     # -- replaced by a subclass with another distance
@@ -207,7 +212,9 @@ class FrameIndex:
         dimensions = points.shape[1]
         blocks = points.reshape(-1, BLOCK, dimensions)
         low, high = blocks.min(axis=1), blocks.max(axis=1)
-        self._space, self._order, self._bias = space, order, bias
+        self._space = space
+        self._order = order
+        self._bias = bias
         self._slack = 1.0 + (dimensions + 8) * float(np.finfo(np.float32).eps)
         # one row a block, so that subtracting the query, repeated, is one run over memory
         self._points = points.reshape(-1, BLOCK * dimensions)
@@ -267,7 +274,8 @@ class FrameIndex:
     def _compute_top_bounds(self, query: Array, mask: FrameMask | None) -> Array:
         """Return a buffer of the least cost in each top-level box (boxes,), by the first axes."""
         self._repeated[:] = self._space.project(query)
-        gaps, column = self._gaps, self._query_column
+        gaps = self._gaps
+        column = self._query_column
         np.maximum(self._top_low, column, out=gaps)
         np.minimum(gaps, self._top_high, out=gaps)
         np.subtract(gaps, column, out=gaps)

@@ -24,7 +24,8 @@ _ROOT_SCALE = np.array(
 
 def find_like(database: Database, state: MovingPose, allowed: np.ndarray) -> np.ndarray:
     """Return the frames among `allowed` whose features of bones and velocity are nearest."""
-    times, is_known = np.arange(-2, 3) / database.fps, bool(np.isfinite(state.root).all())
+    times = np.arange(-2, 3) / database.fps
+    is_known = bool(np.isfinite(state.root).all())
     local = np.stack([state.advance(t) for t in times]).transpose(0, 2, 1)
     track = times[:, None] * np.nan_to_num(state.root)
     track[:, :2] = local[:, 0, :2]
@@ -55,7 +56,8 @@ def compare_bodies(
     database: Database, state: MovingPose, others: Sequence[MovingPose]
 ) -> np.ndarray:
     """Return the distance of all joints of others (K,) from those of a state, now and soon."""
-    seconds, cost = 1.0 / database.fps, np.zeros(len(others))
+    seconds = 1.0 / database.fps
+    cost = np.zeros(len(others))
     states = [state, *others]
     if np.isnan(state.root).any():
         states = [each._replace(root=state.root) for each in states]

@@ -38,7 +38,8 @@ class LiveTempo:
         """Play at the data's own rate."""
         self.rate = self._needed = 1.0
         self._missing = 0.0  # share of a speed
-        self._steady, self._asked = 0.0, (0.0, 0.0)
+        self._steady = 0.0
+        self._asked = (0.0, 0.0)
 
     def ask(self, trajectory: Sequence[TrajectoryPoint]) -> None:
         """Take the speeds requested by the points ahead of a trajectory."""
@@ -67,7 +68,8 @@ class LiveTempo:
     def go_on(self, frame: int) -> None:
         """Bring the rate nearer to the played frame's need."""
         self._needed, self._missing = self._find(frame)
-        slowest, fastest = self.rate - self._change, self.rate + self._change
+        slowest = self.rate - self._change
+        fastest = self.rate + self._change
         self.rate = min(max(self._needed, slowest), fastest)
 
     def _find(self, frame: int) -> tuple[float, float]:
@@ -78,7 +80,8 @@ class LiveTempo:
         if self._steady == 0.0:
             return 1.0, 0.0
         (x, y), (own_x, own_y) = self._asked, self._velocities[frame].tolist()
-        asked, own = math.hypot(x, y), math.hypot(own_x, own_y)
+        asked = math.hypot(x, y)
+        own = math.hypot(own_x, own_y)
         if own <= self._least:
             return 1.0, 0.0
         angle = abs(wrap(math.atan2(own_y, own_x) - math.atan2(y, x)))
@@ -99,12 +102,16 @@ def measure_velocities(database: Database, seconds: float) -> np.ndarray:
     reach = max(round(0.5 * seconds * database.fps), 1)
     result = np.empty((database.frame_count, 2))
     for start, stop, origin in zip(database.starts, database.stops, database.ranges, strict=True):
-        own, count = database.root_motion[start:stop, :2], stop - start
-        first, end = np.arange(count) - reach, np.arange(count) + reach + 1
+        own = database.root_motion[start:stop, :2]
+        count = stop - start
+        first = np.arange(count) - reach
+        end = np.arange(count) + reach + 1
         if origin.loop:
             own = np.take(own, np.arange(-reach, count + reach), axis=0, mode="wrap")
-            first, end = first + reach, end + reach
+            first = first + reach
+            end = end + reach
         way = np.concatenate([np.zeros((1, 2)), np.cumsum(own, axis=0)])
-        first, end = np.maximum(first, 0), np.minimum(end, len(own))
+        first = np.maximum(first, 0)
+        end = np.minimum(end, len(own))
         result[start:stop] = (way[end] - way[first]) / (end - first)[:, None]
     return result

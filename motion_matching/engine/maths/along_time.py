@@ -52,6 +52,7 @@ def find_parts(mask: np.ndarray, begins: np.ndarray) -> np.ndarray:
 
 def count_frames_to(mask: np.ndarray) -> np.ndarray:
     """Return how many frames (T,) each is away from the nearest where `mask` (T,) is True."""
-    at, frames = np.flatnonzero(mask), np.arange(len(mask))
+    at = np.flatnonzero(mask)
+    frames = np.arange(len(mask))
     after = np.minimum(np.searchsorted(at, frames), len(at) - 1)
     return np.minimum(np.abs(at[after] - frames), np.abs(at[np.maximum(after - 1, 0)] - frames))

@@ -50,7 +50,8 @@ def compute_decay_matrix(halflife: float, dt: float, velocity_halflife: float) -
     The velocity's part fades with a separate halflife.
     """
     y, z = halflife_to_rate(halflife), halflife_to_rate(velocity_halflife)
-    e, f = math.exp(-y * dt), math.exp(-z * dt)
+    e = math.exp(-y * dt)
+    f = math.exp(-z * dt)
     return np.array([[e * (1 + y * dt), f * dt], [-e * y * y * dt, f * (1 - z * dt)]])
 
 

@@ -200,7 +200,8 @@ def _count(alike: Sequence[Finding]) -> int:
 
 def _describe_alike(name: str, alike: Sequence[Finding], frames: _Frames) -> str:
     """Describe the fault of frames of findings of one kind."""
-    finding, way = alike[0], _format_way(max(each.metres for each in alike))
+    finding = alike[0]
+    way = _format_way(max(each.metres for each in alike))
     if finding.kind == "leap":
         starts = [frames.find(each.start) for each in alike]
         named = _format_frames(zip(starts, starts, strict=True), len(alike))

@@ -77,9 +77,11 @@ def mend(clip: Clip, findings: Sequence[Finding]) -> list[tuple[int, Clip]]:
 
 def fill(clip: Clip, findings: Sequence[Finding]) -> Clip:
     """Return a clip with frames in findings interpolated between the frames beside them."""
-    positions, rotations = clip.positions.copy(), clip.rotations.copy()
+    positions = clip.positions.copy()
+    rotations = clip.rotations.copy()
     for finding in findings:
-        before, after = finding.start - 1, finding.stop
+        before = finding.start - 1
+        after = finding.stop
         share = np.linspace(0.0, 1.0, after - before + 1)[1:-1, None, None]
         lines = clip.positions[[before, after]].astype(np.float64)
         turns = clip.rotations[[before, after]].astype(np.float64)
@@ -154,7 +156,8 @@ def _find_frozen(steps: BodySteps, fps: float) -> list[Finding]:
     for first, last in find_runs(still).tolist():  # nearly no motion
         if first == 0 or last == len(way):
             continue
-        before, after = way[first - 1], way[last]
+        before = way[first - 1]
+        after = way[last]
         if min(before, after) < least or way[first:last].max() > NUMBERS.still * min(before, after):
             continue
         next_step = way[last + 1] if last + 1 < len(way) else before
@@ -201,7 +204,8 @@ class BodySteps:
 def measure_steps(clip: Clip) -> BodySteps:
     """Measure the steps of a clip of two frames or more."""
     weights, size = _weigh_bones(clip)
-    steps, changes = [], []
+    steps = []
+    changes = []
     for start in range(0, clip.frame_count - 1, NUMBERS.frames_at_once):
         part = clip.crop(max(start - 1, 0), start + NUMBERS.frames_at_once + 1)
         ways = np.diff(part.compute_world()[1].astype(np.float64), axis=0)
@@ -213,7 +217,8 @@ def measure_steps(clip: Clip) -> BodySteps:
 def _weigh_bones(clip: Clip) -> tuple[np.ndarray, float]:
     """Return weights (B,) of bones by length, zero if they slide, and the body's size in m."""
     sample = slice(None, None, max(clip.frame_count // NUMBERS.size_frames, 1))
-    positions, rotations = clip.positions[sample], clip.rotations[sample]
+    positions = clip.positions[sample]
+    rotations = clip.rotations[sample]
     lengths = np.linalg.norm(np.median(positions, axis=0), axis=-1).astype(np.float64)
     lengths[find_sliding_bones(clip)] = 0.0
     if not lengths.any():  # bones without parents, such as controls

@@ -65,9 +65,11 @@ def conform(clip: Clip, skeleton: Skeleton, sliding: np.ndarray) -> Clip:
     frames, source = _find_frames(clip, skeleton, sliding)
     parents = skeleton.parents
     above = np.where((parents < 0)[:, None], quat.IDENTITY, frames[parents])
-    rotations, positions = clip.rotations, clip.positions
+    rotations = clip.rotations
+    positions = clip.positions
     if np.abs(frames[:, 1:]).max() > _ROUNDING:
-        above, below = above.astype(np.float32), quat.inv(frames).astype(np.float32)
+        above = above.astype(np.float32)
+        below = quat.inv(frames).astype(np.float32)
         rotations = quat.mul(quat.mul(above, rotations), below)
         rotations = quat.unroll(quat.normalize(rotations)).astype(np.float32)
         positions = quat.mul_vec(above, positions).astype(np.float32)
@@ -82,7 +84,8 @@ def _find_frames(
     clip: Clip, skeleton: Skeleton, sliding: np.ndarray
 ) -> tuple[np.ndarray, Skeleton]:
     """Return constants C (B, 4), and the rest that they lead from: the clip's or armature's."""
-    tolerances, own = _compute_tolerances(skeleton), clip.skeleton
+    tolerances = _compute_tolerances(skeleton)
+    own = clip.skeleton
     known = (rest for rest in (skeleton.in_files, skeleton) if rest)
     rests = [own, *(rest for rest in known if has_same_offsets(own, rest, sliding))]
     results = []

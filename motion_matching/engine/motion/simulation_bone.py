@@ -240,7 +240,8 @@ def _extend_by_reflection(track: GroundTrack, margin: int) -> GroundTrack:
     """
 
     def extend(values: np.ndarray) -> np.ndarray:
-        before, after = values[margin:0:-1], values[-2 : -margin - 2 : -1]
+        before = values[margin:0:-1]
+        after = values[-2 : -margin - 2 : -1]
         return np.concatenate([2.0 * values[:1] - before, values, 2.0 * values[-1:] - after])
 
     return GroundTrack(extend(track.positions), extend(track.yaw)) if margin else track
@@ -271,7 +272,8 @@ def _blend_yaw(directions: np.ndarray, angles: np.ndarray) -> np.ndarray:
     or jump. There the unwrapped angle decides. The two are blended by how much of the direction
     lies along the angle: a short direction, or one that contradicts the angle, is ignored.
     """
-    sin, cos = np.sin(angles), np.cos(angles)
+    sin = np.sin(angles)
+    cos = np.cos(angles)
     along = directions[:, 0] * sin - directions[:, 1] * cos
     across = directions[:, 0] * cos + directions[:, 1] * sin
     low, high = NUMBERS.untrusted_direction, NUMBERS.trusted_direction
@@ -301,14 +303,16 @@ def attach(clip: Clip, track: GroundTrack, hips: int) -> Clip:
     """
     skeleton = clip.skeleton
     riders = skeleton.get_ancestors(hips)
-    rotations, positions = clip.rotations.astype(np.float64), clip.positions.astype(np.float64)
+    rotations = clip.rotations.astype(np.float64)
+    positions = clip.positions.astype(np.float64)
     ground = np.concatenate([track.positions, np.zeros((track.frame_count, 1))], axis=-1)
     turns = quat.from_yaw(track.yaw)
     for bone in _find_bones_below(skeleton, riders):
         rotation, position = skeleton.compute_bone_world(bone, clip.rotations, clip.positions)
         rotations[:, bone] = quat.inv_mul(turns, rotation)
         positions[:, bone] = quat.inv_mul_vec(turns, position - ground)
-    rotations[:, riders], positions[:, riders] = quat.IDENTITY, 0.0
+    rotations[:, riders] = quat.IDENTITY
+    positions[:, riders] = 0.0
     rotations = np.concatenate([turns[:, None], rotations], axis=1)
     positions = np.concatenate([ground[:, None], positions], axis=1)
     return _build_clip(clip, _add_simulation_bone(skeleton, riders, hips), positions, rotations)
@@ -327,8 +331,10 @@ def detach(clip: Clip) -> Clip:
             f"Clip '{clip.name}' has no simulation bone to detach: bone '{skeleton.names[0]}' is "
             "not the root of all others."
         )
-    rotations, positions = clip.rotations.astype(np.float64), clip.positions.astype(np.float64)
-    rest_rotations, rest_positions = skeleton.rest_rotations.copy(), skeleton.rest_positions.copy()
+    rotations = clip.rotations.astype(np.float64)
+    positions = clip.positions.astype(np.float64)
+    rest_rotations = skeleton.rest_rotations.copy()
+    rest_positions = skeleton.rest_positions.copy()
     for bone in skeleton.get_children(0):
         rotations[:, bone], positions[:, bone] = skeleton.compute_bone_world(
             bone, clip.rotations, clip.positions
@@ -342,12 +348,14 @@ def detach(clip: Clip) -> Clip:
 
 def _add_simulation_bone(skeleton: Skeleton, riders: list[int], hips: int) -> Skeleton:
     """Return the skeleton with the simulation bone, its rest pose moved to have the hips above."""
-    rotations, positions = skeleton.rest_rotations.copy(), skeleton.rest_positions.copy()
+    rotations = skeleton.rest_rotations.copy()
+    positions = skeleton.rest_positions.copy()
     _, hips_position = skeleton.compute_rest_bone_world(hips)
     for bone in _find_bones_below(skeleton, riders):
         rotations[bone], positions[bone] = skeleton.compute_rest_bone_world(bone)
         positions[bone] -= hips_position * [1.0, 1.0, 0.0]
-    rotations[riders], positions[riders] = quat.IDENTITY, 0.0
+    rotations[riders] = quat.IDENTITY
+    positions[riders] = 0.0
     return Skeleton(
         (make_unique_names([*skeleton.names, SIMULATION_BONE_NAME])[-1], *skeleton.names),
         np.concatenate([[-1], skeleton.parents + 1]).astype(skeleton.parents.dtype),

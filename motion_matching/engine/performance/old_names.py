@@ -36,14 +36,17 @@ def accept_old_names(cls: Settings) -> Settings:
         _warn(name, rooms[name].name)
         return getattr(getattr(self, rooms[name].name), name)
 
-    cls.__init__, cls.__getattr__ = init, get
+    cls.__init__ = init
+    cls.__getattr__ = get
     return cls
 
 
 def _warn(name: str, room: str) -> None:
     """Warn where a script uses an old name, or has `dataclasses.replace` use it."""
-    level, frame = 3, sys._getframe(2)
+    level = 3
+    frame = sys._getframe(2)
     while frame.f_back and frame.f_globals["__name__"] == "dataclasses":
-        level, frame = level + 1, frame.f_back
+        level = level + 1
+        frame = frame.f_back
     text = f"The setting '{name}' has moved to 'settings.{room}.{name}'."
     warnings.warn(text, DeprecationWarning, stacklevel=level)

@@ -34,8 +34,13 @@ LONGEST_TAKE = 36_000.0  # seconds
 SHORTEST_TAKE = 5  # ticks, the fewest from which accelerations can be measured
 _NO_REQUESTS: dict[str, Any] = {"jump_to": None, "push": None, "enter": None}  # of one tick
 # limits beyond which an entry of a file is a mistake
-HIGHEST_RATE, _LARGEST_MOVE = 1000, 10  # ticks per second, times the full speed
-FARTHEST, _LARGEST_BOX, LARGEST_ANGLE = 1e5, 1000.0, 1e5  # metres, metres, radians
+# ticks per second, times the full speed
+HIGHEST_RATE = 1000
+_LARGEST_MOVE = 10
+# metres, metres, radians
+FARTHEST = 1e5
+_LARGEST_BOX = 1000.0
+LARGEST_ANGLE = 1e5
 _BEFORE = MappingProxyType(
     {  # behaviour before these settings existed
         "idle": False,
@@ -117,7 +122,8 @@ class Performance:
 
         Raises SettingsError if that is too short for a take.
         """
-        rate, last = fps / self.fps, len(self.intents) - 1
+        rate = fps / self.fps
+        last = len(self.intents) - 1
         count = len(self.intents) if rate == 1.0 else round(self.seconds * fps)
         if count < SHORTEST_TAKE:
             raise SettingsError(
@@ -150,7 +156,8 @@ def overlay(first: Performance, parts: Sequence[tuple[int, Performance, int]]) -
     Lead-ins are left out. The settings of a part apply while it lasts; if `first` goes on after it,
     its own settings apply again from there. Gaps between parts are filled with empty intents.
     """
-    intents, changes = list(first.intents), group_changes_by_tick(first.changes)
+    intents = list(first.intents)
+    changes = group_changes_by_tick(first.changes)
     for at, part, lead_in in parts:
         part = part if part.fps == first.fps else part.resample(first.fps)  # however short it is
         end = at + len(part.intents) - lead_in

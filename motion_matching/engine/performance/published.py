@@ -17,7 +17,9 @@ from typing import Any
 from ..errors import SettingsError
 from ..files import presets
 
-MATCHING, FIELD = "matching", "field"  # names of methods in commands and scripts
+# names of methods in commands and scripts
+MATCHING = "matching"
+FIELD = "field"
 
 
 @dataclass(frozen=True)

@@ -226,7 +226,8 @@ def build_from_arrays(
     `facings` (T,) are headings in radians; NaN, or none at all, faces the movement. `gaits` (T,),
     or one for all, are from 0 (walk) to 1 (run). Raises SettingsError for other shapes and values.
     """
-    velocities, gaits = _to_numbers("velocities", velocities), _to_numbers("gaits", gaits)
+    velocities = _to_numbers("velocities", velocities)
+    gaits = _to_numbers("gaits", gaits)
     _check_array("velocities", velocities, (None, 2), LARGEST_SPEED)
     count = (len(velocities),)
     gaits = gaits if gaits.ndim else np.broadcast_to(gaits, count)

@@ -20,7 +20,9 @@ from ..scale import BONE, BONE_VELOCITY, GROUND_MOTION, POSE, VELOCITY, measured
 from ..skeleton.skeleton import Skeleton
 from .numbers import NUMBERS
 
-_LARGEST_PLACE, _LARGEST_VELOCITY = 1e4, 1e5  # metres, and metres or radians per second
+# metres, and metres or radians per second
+_LARGEST_PLACE = 1e4
+_LARGEST_VELOCITY = 1e5
 _ROUNDING = 1e-7  # metres and quaternion components within which a bone has not moved
 
 ROOTS = ("carried", "placed", "free")
@@ -109,7 +111,8 @@ class StartState:
         """Read JSON data. Raises EntryError, which names the wrong entry."""
         expect_object(data, where, ("bones", "root"))
         bones: Mapping[str, Any] = expect_object(data.get("bones"), f"'bones' of {where}")
-        poses, velocities = [], []
+        poses = []
+        velocities = []
         for bone, row in bones.items():
             name = f"'{bone}' of {where}"
             numbers = expect_list(row, name, 13)
@@ -164,9 +167,11 @@ def align_root(
     The place is in the frame of the bone 0 before. The state as seen from there is also returned;
     in the world the body moves as before.
     """
-    roots, poses = [], []
+    roots = []
+    poses = []
     for seconds in (0.0, NUMBERS.root_step):
-        ours, theirs = state.advance(seconds), entered.advance(seconds)
+        ours = state.advance(seconds)
+        theirs = entered.advance(seconds)
         (turn, place), (other_turn, other_place) = (
             _find_bone(pose, parents, hips) for pose in (ours, theirs)
         )
@@ -217,7 +222,8 @@ def _measure_step(
 
 def _find_bone(pose: np.ndarray, parents: np.ndarray, bone: int) -> tuple[np.ndarray, np.ndarray]:
     """Return rotation (4,) and position (3,) of a bone in the world."""
-    rotation, position = pose[3:, bone], pose[:3, bone]
+    rotation = pose[3:, bone]
+    position = pose[:3, bone]
     while (bone := int(parents[bone])) >= 0:
         position = pose[:3, bone] + quat.mul_vec(pose[3:, bone], position)
         rotation = quat.mul(pose[3:, bone], rotation)
@@ -233,7 +239,8 @@ def _get_place(pose: np.ndarray) -> GroundPlace:
 def _reroot(pose: np.ndarray, parents: np.ndarray, root: GroundPlace) -> np.ndarray:
     """Return the same pose in the world with bone 0 somewhere else on the ground."""
     x, y, yaw = root
-    result, turn = pose.copy(), quat.from_yaw(np.array(yaw))
+    result = pose.copy()
+    turn = quat.from_yaw(np.array(yaw))
     place = np.array([x, y, pose[2, 0]])
     for bone in np.flatnonzero(parents == 0):
         rotation, position = _find_bone(pose, parents, int(bone))

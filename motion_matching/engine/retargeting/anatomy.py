@@ -110,7 +110,8 @@ class _Measuring:
     """The steps from poses to an anatomy."""
 
     def __init__(self, skeleton: Skeleton, roles: BodyRoles, clips: Sequence[Clip]) -> None:
-        self.roles, self.clips = roles, clips
+        self.roles = roles
+        self.clips = clips
         self.animal = roles.four_legged
         self.bones = list_limbs(skeleton, roles)
         self.hips, self.carrier = roles.chains["hips"][0], find_leg_carrier(skeleton, roles)
@@ -135,7 +136,8 @@ class _Measuring:
                 f"The skeleton below '{skeleton.names[0]}' does not stand in its rest pose; add "
                 "motion of it, or choose an armature whose rest pose stands."
             )
-        self.poses, self.moving = poses, moving
+        self.poses = poses
+        self.moving = moving
         self.soles = self._find_soles(rough)
         self.turns = np.tile(quat.IDENTITY, (len(poses.rotations), 1))
         if not poses.stands:
@@ -210,7 +212,8 @@ class _Measuring:
         """Return C of root (at rest, facing ahead), torso and collars: inverse rotations."""
         upright = find_upright_trunk(self.poses, self.skeleton, self.roles, self.bones)
         rest = self.skeleton.compute_rest_world()[0].astype(np.float64)
-        turn, roots = self._find_rest_turn(), self.roles.chains.get("root", ())
+        turn = self._find_rest_turn()
+        roots = self.roles.chains.get("root", ())
         upright |= {bone: quat.mul(turn, rest[bone]) for bone in roots}
         return {bone: quat.inv(rotation) for bone, rotation in upright.items()}
 
@@ -249,7 +252,8 @@ class _Measuring:
         if not self.poses.is_rest:
             return quat.mul(self._find_hand_turn(limb), forearm)
         # at rest a palm lies as the arm was lowered, and a slight bend of the elbow turns no palm
-        points, side = self.poses.positions[0], limb.sign * LEFT
+        points = self.poses.positions[0]
+        side = limb.sign * LEFT
         lowered = quat.between(side, quat.normalize_vectors(points[limb.end] - points[limb.lower]))
         hand = quat.mul(lowered, make_frames(side, np.cross(np.cross(side, -AHEAD), side)))
         return quat.inv_mul(self.poses.rotations[0, limb.end], hand)
@@ -266,8 +270,10 @@ class _Measuring:
 
     def _measure_foot(self, name: str, frames: dict[int, np.ndarray], leg: float) -> np.ndarray:
         """Add C of foot and toe to `frames`; return the way (3,) from the ankle to the ball."""
-        limb, poses = self.bones[name], self.poses
-        to_ball, sole = self._find_way_to_ball(limb), self.soles.get(name)
+        limb = self.bones[name]
+        poses = self.poses
+        to_ball = self._find_way_to_ball(limb)
+        sole = self.soles.get(name)
         up = quat.normalize_vectors(poses.average_direction(limb.end, UP, name))
         up = up if sole is None else sole.up
         ahead = poses.average_direction(limb.end, AHEAD, name)
@@ -326,7 +332,8 @@ class _Measuring:
         poses = self.poses
         if self.moving is not None and name in self.moving.grounded:
             poses = self.moving
-        bones, weights = limb.bones, poses.flat[name]
+        bones = limb.bones
+        weights = poses.flat[name]
         points = poses.positions
         foot = quat.mul(poses.rotations[:, bones.end], frames[bones.end])
         ball = points[:, bones.end] + rotate(foot, limb.foot)

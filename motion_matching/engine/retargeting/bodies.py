@@ -37,7 +37,10 @@ class RetargetBody:
         given: BoneNames | None = None,
         who: str = "",
     ) -> None:
-        self.skeleton, self.clips, self.given, self.who = skeleton, clips, given or {}, who
+        self.skeleton = skeleton
+        self.clips = clips
+        self.given = given or {}
+        self.who = who
 
     @cached_property
     def roles(self) -> BodyRoles:

@@ -57,7 +57,8 @@ def _hold(values: np.ndarray, runs: np.ndarray, count: int) -> np.ndarray:
     """Return values (K, 3) over all frames: held in runs (K, 2), and led from each to the next."""
     frames = np.arange(count)
     run = np.searchsorted(runs[:, 0], frames, side="right") - 1
-    before, after = np.maximum(run, 0), np.minimum(run + 1, len(runs) - 1)
+    before = np.maximum(run, 0)
+    after = np.minimum(run + 1, len(runs) - 1)
     start, stop = runs[before, 1] - 1, runs[after, 0]
     share = smoothstep((frames - start) / np.maximum(stop - start, 1))
     share = np.where((run < 0) | (after == before), 0.0, share)[:, None]
@@ -83,7 +84,8 @@ def find_pitch(
     x, y, z = (get_axis(foot, axis) for axis in range(3))
     to_root = root - ball
     across, along, above = (np.sum(to_root * axis, axis=-1) for axis in (x, y, z))
-    radius, distance = float(np.hypot(way[1], way[2])), np.hypot(along, above)
+    radius = float(np.hypot(way[1], way[2]))
+    distance = np.hypot(along, above)
     square = np.maximum(far**2 - (across + way[0]) ** 2, 0.0)
     cosine = (distance**2 + radius**2 - square) / np.maximum(2.0 * distance * radius, 1e-9)
     spread = np.arccos(np.clip(cosine, -1.0, 1.0))

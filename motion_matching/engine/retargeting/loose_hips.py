@@ -43,7 +43,8 @@ class LoosePelvis:
         moving = [clip for clip in clips if clip.frame_count]
         if not moving or not _is_loose(moving, hips, left, right):
             return None
-        skeleton, above = moving[0].skeleton, _find_joint_above(moving, trunk, bones)
+        skeleton = moving[0].skeleton
+        above = _find_joint_above(moving, trunk, bones)
         pelvis = cls(hips, left, right, above, quat.IDENTITY)
         rotations, points = (part.astype(np.float64) for part in skeleton.compute_rest_world())
         if np.linalg.norm(np.cross(points[left] - points[right], points[above] - points[right])):
@@ -67,7 +68,8 @@ class LoosePelvis:
         """Return roles in which the spine starts above the hips: bones there are the pelvis."""
         places = skeleton.compute_rest_world()[1]
         near = NUMBERS.at_hips * float(np.linalg.norm(places[self.left] - places[self.right]))
-        spine, chains = list(roles.chains.get("spine", ())), dict(roles.chains)
+        spine = list(roles.chains.get("spine", ()))
+        chains = dict(roles.chains)
         while len(spine) > 1 and np.linalg.norm(places[spine[0]] - places[self.hips]) <= near:
             chains["hips"] = (*chains["hips"], spine.pop(0))
         chains |= {"spine": tuple(spine)} if spine else {}

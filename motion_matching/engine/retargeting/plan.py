@@ -90,7 +90,8 @@ def compute_travel(source: Anatomy, target: Anatomy) -> float:
 
     Steps of animals are a compromise between their hind legs and their forelegs.
     """
-    size, feet = compute_size(source, target), list_shared_feet(source, target)
+    size = compute_size(source, target)
+    feet = list_shared_feet(source, target)
     if not set(ARMS) <= set(feet):
         return size
     return float(np.sqrt(size * compute_limb_scale(source, target, ARMS)))
@@ -98,7 +99,8 @@ def compute_travel(source: Anatomy, target: Anatomy) -> float:
 
 def list_shared_feet(source: Anatomy, target: Anatomy) -> list[str]:
     """Return the limbs that both bodies stand on."""
-    bodies, names = (source, target), [name for name in target.limbs if name in source.limbs]
+    bodies = (source, target)
+    names = [name for name in target.limbs if name in source.limbs]
     return [name for name in names if all(body.limbs[name].ball is not None for body in bodies)]
 
 

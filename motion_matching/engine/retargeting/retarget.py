@@ -30,7 +30,9 @@ class Retargeter:
     def __init__(
         self, source: Anatomy, target: Anatomy, settings: RetargetSettings = _DEFAULTS
     ) -> None:
-        self.source, self.target, self.settings = source, target, settings
+        self.source = source
+        self.target = target
+        self.settings = settings
         unknown = [role for role in settings.offsets if role not in BODY_ROLES]
         if unknown:
             raise SettingsError(

@@ -41,8 +41,11 @@ class Retargeting:
         self.cuts = np.cumsum(counts)[:-1].tolist() if counts else []
         pelvis = plan.source.pelvis
         self.clip = clip if pelvis is None else pelvis.stiffen(clip)
-        self.plan, self.scale = plan, plan.scale
-        self.source, self.target, self.settings = plan.source, plan.target, plan.settings
+        self.plan = plan
+        self.scale = plan.scale
+        self.source = plan.source
+        self.target = plan.target
+        self.settings = plan.settings
         joints = [bone for limb in self.source.limbs.values() for bone in limb.bones.joints[:3]]
         roots = self.source.roles.chains.get("root", ())[:1]
         placed = [self.source.leg_carrier, *joints, *roots]
@@ -103,7 +106,8 @@ class Retargeting:
                 before, after = map(self._get_frame, (match.first, match.second))
                 self._set_frame(match.bone, slerp(before, after, match.share))
         for name in self.plan.limbs:
-            bones, others = self.source.limbs[name].bones, self.target.limbs[name].bones
+            bones = self.source.limbs[name].bones
+            others = self.target.limbs[name].bones
             self.aims[name] = {part: self._get_frame(getattr(bones, part)) for part in _PARTS}
             self.aims[name]["end"] = self._turn_held(others.end, self.aims[name]["end"])
 
@@ -141,7 +145,8 @@ class Retargeting:
 
     def _place_hips(self) -> None:
         """Put the middle of the hip joints where the source's is, above the ankles, scaled."""
-        source, target = self.source, self.target
+        source = self.source
+        target = self.target
         turn = self.motion.rotations[source.leg_carrier]
         middle = self.motion.positions[source.leg_carrier] + rotate(turn, source.carrier_middle)
         middle = self.plan.travel * (middle - source.ankle * UP) + target.ankle * UP
@@ -151,9 +156,11 @@ class Retargeting:
     def _plant(self, legs: Sequence[str], lower: Callable[[np.ndarray], None]) -> None:
         """Bring the balls of feet to where the source's are; `lower` the body (F,) if needed."""
         names = [name for name in legs if name in self.balls]
-        goals, drops = {}, np.zeros(self.clip.frame_count)
+        goals = {}
+        drops = np.zeros(self.clip.frame_count)
         for name in names:
-            limb, planted = self.target.limbs[name], self.planted[name]
+            limb = self.target.limbs[name]
+            planted = self.planted[name]
             goals[name] = self._find_goal(name)
             root = self.pose.compute_position(limb.bones.upper)
             ankle = self._find_ankle(name, goals[name])
@@ -166,7 +173,8 @@ class Retargeting:
 
     def _level_toes(self, name: str, ball: np.ndarray) -> None:
         """Keep toes on the ground below a raised heel if the source has none to follow."""
-        ours, theirs = self.source.limbs[name].bones, self.target.limbs[name]
+        ours = self.source.limbs[name].bones
+        theirs = self.target.limbs[name]
         toe = theirs.bones.toe
         if toe is None or ours.toe is not None or self.target.roles.four_legged:
             return
@@ -184,9 +192,11 @@ class Retargeting:
             self._plant(ARMS, lambda drop: None)
             return
         scale = compute_limb_scale(self.source, self.target, ARMS)
-        shoulders, grounds = [], []
+        shoulders = []
+        grounds = []
         for name in names:
-            ours, theirs = self.source.limbs[name], self.target.limbs[name]
+            ours = self.source.limbs[name]
+            theirs = self.target.limbs[name]
             shoulders.append(self.motion.positions[ours.bones.upper][:, 2])
             grounds.append(theirs.ball_height - scale * ours.ball_height)
         heights = scale * np.mean(shoulders, axis=0) + np.mean(grounds)
@@ -221,7 +231,8 @@ class Retargeting:
             self.balls[name] = ankle + rotate(self._get_frame(limb.bones.end), limb.foot)
         # planted feet of an animal are inferred from their relative speeds, so all at once
         joined = np.stack(list(self.balls.values()), axis=1)
-        leg, animal = self.source.leg, self.source.roles.four_legged
+        leg = self.source.leg
+        animal = self.source.roles.four_legged
         planted = self._map_clips(
             lambda balls: find_planted(balls, self.clip.fps, leg, animal), joined
         )
@@ -229,9 +240,12 @@ class Retargeting:
 
     def _find_goal(self, name: str) -> np.ndarray:
         """Return where (F, 3) the ball of a foot goes, and pitch the foot for it."""
-        ours, theirs, aims = self.source.limbs[name], self.target.limbs[name], self.aims[name]
+        ours = self.source.limbs[name]
+        theirs = self.target.limbs[name]
+        aims = self.aims[name]
         root = self.pose.compute_position(theirs.bones.upper)
-        upper, lower = theirs.lengths[0], theirs.lengths[1]
+        upper = theirs.lengths[0]
+        lower = theirs.lengths[1]
         leg = upper * get_axis(aims["upper"], 1) + lower * get_axis(aims["lower"], 1)
         ideal = root + leg + rotate(aims["end"], theirs.foot) - theirs.ball_height * UP
         scaled = self.plan.travel * (self.balls[name] - ours.ball_height * UP)
@@ -247,7 +261,9 @@ class Retargeting:
 
     def _pitch_foot(self, name: str, root: np.ndarray, ball: np.ndarray, far: np.ndarray) -> None:
         """Pitch a foot that is longer or shorter for its leg, instead of bending the knee."""
-        ours, theirs, aims = self.source.limbs[name], self.target.limbs[name], self.aims[name]
+        ours = self.source.limbs[name]
+        theirs = self.target.limbs[name]
+        aims = self.aims[name]
         share = measure_mismatch(self.scale * ours.foot[1], theirs.foot[1])
         if share > 0.0 and not self.target.roles.four_legged:
             turn = find_pitch(root, ball, aims["end"], theirs.foot, far)
@@ -284,7 +300,8 @@ class Retargeting:
         if not names:
             return
         shoulders = [self.motion.positions[self.source.limbs[n].bones.upper] for n in names]
-        ours, theirs = np.mean(shoulders, axis=0), self._find_chest(names)
+        ours = np.mean(shoulders, axis=0)
+        theirs = self._find_chest(names)
         for name in names:
             hand = self.motion.positions[self.source.limbs[name].bones.end]
             free = self.pose.compute_position(self.target.limbs[name].bones.end)
@@ -305,7 +322,8 @@ class Retargeting:
     def _follow_root(self) -> tuple[np.ndarray, np.ndarray]:
         """Return the turn (F, 4) and scaled shift (F, 3) of the source's root from its rest."""
         bone = self.source.roles.chains["root"][0]
-        rotation, position = self.motion.rotations[bone], self.motion.positions[bone]
+        rotation = self.motion.rotations[bone]
+        position = self.motion.positions[bone]
         moves = self._map_clips(self._find_moves, rotation, position)[:, None]
         turn = self._get_frame(bone)
         place = self.plan.travel * (position - rotate(turn, self.source.root_place))
@@ -321,6 +339,7 @@ class Retargeting:
         """Return the facing (F, 4) of the hips, and their place on the ground (F, 3)."""
         bones = [self.target.limbs[leg].bones.upper for leg in LEGS]
         left, right = (self.pose.compute_position(bone) for bone in bones)
-        across, middle = left - right, 0.5 * (left + right)
+        across = left - right
+        middle = 0.5 * (left + right)
         turn = quat.from_yaw(np.unwrap(np.arctan2(across[:, 1], across[:, 0])))
         return turn, middle * [1.0, 1.0, 0.0]

@@ -99,7 +99,8 @@ def make_unique_names(names: Iterable[str], notes: list[str] | None = None) -> t
     result: dict[str, None] = {}
     numbers: dict[str, int] = {}  # the last number given to each name
     for name in names:
-        new, number = name, numbers.get(name, 0)
+        new = name
+        number = numbers.get(name, 0)
         while new in result:
             number += 1
             new = f"{name}.{number:03d}"

@@ -131,7 +131,8 @@ class Skeleton:
 
         They are in the frame of the bone `root` above them, or in the world.
         """
-        local, result = poses.transpose(0, 2, 1), np.empty((len(poses), len(bones), 3))
+        local = poses.transpose(0, 2, 1)
+        result = np.empty((len(poses), len(bones), 3))
         for k, bone in enumerate(bones):
             chain = local[..., 3:], local[..., :3]
             result[:, k] = self.compute_bone_position(bone, *chain, root)

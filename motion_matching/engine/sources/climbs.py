@@ -106,7 +106,8 @@ def find_ground(
     below = _follow_body(toes, stances, hips)
     # order 1 is a mean
     below = apply_savitzky_golay(below, compute_window(NUMBERS.ground_window, fps, len(below)), 1)
-    feet, tilts = [], []
+    feet = []
+    tilts = []
     for k, own in enumerate(stances):
         feet.append(follow_steps(toes[:, k, :2], own, below))
         flat = NUMBERS.flat_pitch
@@ -161,7 +162,8 @@ def _follow_body(
 
 def _pitch(arms: np.ndarray, angles: np.ndarray) -> np.ndarray:
     """Return arms (T, 3) made steeper by angles (T,)."""
-    length, level = np.linalg.norm(arms, axis=-1), np.linalg.norm(arms[:, :2], axis=-1)
+    length = np.linalg.norm(arms, axis=-1)
+    level = np.linalg.norm(arms[:, :2], axis=-1)
     steep = np.arctan2(arms[:, 2], level) + angles
     return np.asarray(pitch_up(arms, length * np.sin(steep) - arms[:, 2]))
 
@@ -231,7 +233,8 @@ def lower_feet(clip: Clip, roles: Roles, footing: np.ndarray, tilts: np.ndarray)
     rotations, positions = quat.compute_world(poses, parents)
     legs = measure_legs(clip.skeleton, roles, poses)
     for leg, fall, tilt in zip(legs, footing[climbs].T, tilts[climbs].T, strict=True):
-        toe, ankle = positions[:, leg.chain[-1]], positions[:, leg.chain[leg.foot]]
+        toe = positions[:, leg.chain[-1]]
+        ankle = positions[:, leg.chain[leg.foot]]
         goal = toe - fall[:, None] * [0.0, 0.0, 1.0]
         deep = np.full(len(goal), -np.inf)
         arm = _pitch(ankle - toe, tilt)
@@ -253,7 +256,8 @@ def find_feet(
     clip: Clip, roles: Roles, settings: ContactSettings, leg_lengths: np.ndarray
 ) -> ClipFeet:
     """Return the toes of a clip and their contacts at any height."""
-    compute, local = clip.skeleton.compute_bone_position, (clip.rotations, clip.positions)
+    compute = clip.skeleton.compute_bone_position
+    local = (clip.rotations, clip.positions)
     toes = np.stack([compute(leg.toe, *local) for leg in roles.legs], axis=1)
     anywhere = replace(settings, max_height=None)
     contacts = find_contacts(toes, clip.fps, anywhere, leg_lengths, unsteady=False)
@@ -283,7 +287,8 @@ def find_lowest(clip: Clip, roles: Roles) -> np.ndarray:
 
 def measure_pitches(clip: Clip, toes: np.ndarray, roles: Roles) -> np.ndarray:
     """Return the angles (F, L) at which ankles are above toes (F, L, 3)."""
-    compute, local = clip.skeleton.compute_bone_position, (clip.rotations, clip.positions)
+    compute = clip.skeleton.compute_bone_position
+    local = (clip.rotations, clip.positions)
     arms = np.stack([compute(leg.foot, *local) for leg in roles.legs], axis=1) - toes
     return np.arctan2(arms[..., 2], np.linalg.norm(arms[..., :2], axis=-1))
 

@@ -83,7 +83,8 @@ def _check(name: str, clip: Clip, roles: Roles, leg: float) -> BuildNote | None:
 
 def _measure_ways(clip: Clip, roles: Roles) -> _Ways:
     """Return the ways in windows of a clip in which its lowest foot stays the lowest."""
-    compute, local = clip.skeleton.compute_bone_position, (clip.rotations, clip.positions)
+    compute = clip.skeleton.compute_bone_position
+    local = (clip.rotations, clip.positions)
     hips = compute(roles.hips, *local)
     toes = np.stack([compute(leg.toe, *local) for leg in roles.legs], axis=1) - hips[:, None]
     lowest = toes[..., 2].argmin(axis=1)
@@ -96,7 +97,8 @@ def _measure_ways(clip: Clip, roles: Roles) -> _Ways:
 
 def _differ_by_unit(ways: _Ways) -> bool:
     """Return whether hips go the way that feet push, but much farther or less far."""
-    hips, pushed = ways.hips.ravel(), ways.pushed.ravel()
+    hips = ways.hips.ravel()
+    pushed = ways.pushed.ravel()
     both = hips @ pushed
     sizes = np.linalg.norm(hips) * np.linalg.norm(pushed)
     times = both / (pushed @ pushed)
@@ -133,7 +135,9 @@ def _collect_root_warnings(parts: Sequence[ReelPart], roles: Roles) -> list[Buil
 
 def _collect_loop_warnings(part: ReelPart, hips: int) -> list[BuildNote]:
     """Warn if the last pose of a loop differs from the first, seen from the simulation bone."""
-    ends, clip, track = [0, -1], part.clip, part.track
+    ends = [0, -1]
+    clip = part.clip
+    track = part.track
     skeleton = clip.skeleton
     _, positions = quat.fk(clip.rotations[ends], clip.positions[ends], skeleton.parents)
     ground = np.column_stack([track.positions, np.zeros(track.frame_count)])[ends, None]

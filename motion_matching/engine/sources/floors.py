@@ -79,7 +79,8 @@ def _level_all(
     lengths = measure_leg_lengths(skeleton.compute_rest_world()[1][None], roles)
     leg = float(np.mean(lengths))
     feet = [find_feet(part.clip, roles, settings, lengths) for part in parts]
-    parts, faults = list(parts), []
+    parts = list(parts)
+    faults = []
     for correct in (_level_tilt, _even_out):
         for number, (part, own) in enumerate(zip(parts, feet, strict=True)):
             is_found = own.contacts.any() and not has_given_ground(part)
@@ -154,18 +155,23 @@ _Corrected = tuple[ReelPart, ClipFeet, Fault]
 
 def _level_tilt(part: ReelPart, feet: ClipFeet, _: Roles, leg: float) -> _Corrected | None:
     """Return a part and its feet with a tilted floor made level, and the fault, if it has one."""
-    clip, planted = part.clip, feet.toes[feet.contacts]
+    clip = part.clip
+    planted = feet.toes[feet.contacts]
     up = _find_tilt(planted, leg)
     steep = 0.0 if up is None else float(np.arccos(np.clip(up @ _UP, -1.0, 1.0)))
     if up is None or steep > NUMBERS.steepest_tilt:
         return None
-    turn, centre, roots = quat.between(up, _UP), planted.mean(axis=0), clip.skeleton.parents < 0
-    positions, rotations = clip.positions.copy(), clip.rotations.copy()
+    turn = quat.between(up, _UP)
+    centre = planted.mean(axis=0)
+    roots = clip.skeleton.parents < 0
+    positions = clip.positions.copy()
+    rotations = clip.rotations.copy()
     positions[:, roots] = centre + quat.mul_vec(turn, positions[:, roots] - centre)
     rotations[:, roots] = quat.mul(turn, rotations[:, roots].astype(np.float64))
     levelled = replace(part, clip=replace(clip, positions=positions, rotations=rotations))
     toes = centre + quat.mul_vec(turn, feet.toes - centre)
-    name, angle = part.source.name, f"{np.degrees(steep):.2g}°"
+    name = part.source.name
+    angle = f"{np.degrees(steep):.2g}°"
     fault = Fault(name, f"The floor of '{name}' is tilted by {angle}", "levelled")
     return levelled, ClipFeet(toes, feet.contacts, True), fault
 
@@ -214,7 +220,8 @@ def _may_be_uneven(heights: np.ndarray, leg: float) -> bool:
 
 def _find_rises(feet: ClipFeet, lowest: np.ndarray, fps: float, leg: float) -> np.ndarray | None:
     """Return the smooth excess height (F,) of standing feet over the `lowest`, None if even."""
-    heights, contacts = feet.toes[..., 2], feet.contacts
+    heights = feet.toes[..., 2]
+    contacts = feet.contacts
     carries = contacts & (heights - lowest[:, None] < NUMBERS.carrying * leg)
     stood = np.flatnonzero(carries.any(axis=1))
     if not _may_be_uneven(heights[carries], leg):
@@ -264,7 +271,8 @@ def _bound(heights: Sequence[float], errors: float) -> float:
 
 def _measure_sole(clip: Clip, roles: Roles, floor: _Floor) -> float:
     """Return how high feet in contact are above the body's lowest part, large in handstands."""
-    toes, contacts = floor.toes, floor.contacts
+    toes = floor.toes
+    contacts = floor.contacts
     frames = np.flatnonzero(contacts.any(axis=1))
     frames = frames[:: -(-len(frames) // NUMBERS.floor_frames)]
     sample = replace(clip, positions=clip.positions[frames], rotations=clip.rotations[frames])

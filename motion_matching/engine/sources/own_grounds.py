@@ -39,7 +39,9 @@ def lay_flat(
     parts: Sequence[ReelPart], feet: Sequence[ClipFeet], roles: Roles, leg: float
 ) -> tuple[list[ReelPart], list[ClipFeet], list[Fault]]:
     """Put parts and feet that climb on level ground, with their own; return a fault for each."""
-    flat_parts, flat_feet, faults = list(parts), list(feet), []
+    flat_parts = list(parts)
+    flat_feet = list(feet)
+    faults = []
     standing = [toes[..., 2][contacts] for toes, contacts, _ in feet]
     pairs = list(zip(parts, standing, strict=True))
     are_level = [not has_given_ground(p) and is_level(heights, leg) for p, heights in pairs]
@@ -59,7 +61,8 @@ def lay_flat(
     )
     heights = [np.median(standing[n]) for n in known]
     for number in climbing:
-        part, own = parts[number], feet[number]
+        part = parts[number]
+        own = feet[number]
         body = _measure_body(part.clip, roles, leg)
         ground = find_ground(*own[:2], pitches[number] - flat, body, part.floor)
         if ground is None:
@@ -94,7 +97,8 @@ def find_own_ground(
     heights = feet.toes[..., 2][feet.contacts]
     if not len(heights) or (floor is None and is_level(heights, leg)):
         return None
-    pitches, body = measure_pitches(clip, feet.toes, roles), _measure_body(clip, roles, leg)
+    pitches = measure_pitches(clip, feet.toes, roles)
+    body = _measure_body(clip, roles, leg)
     ground = find_ground(*feet[:2], pitches, body, floor)
     if ground is None:
         return None

@@ -21,9 +21,11 @@ from .climbs import OwnGround
 from .sources import Source
 
 # kinds of notes on faults kept by a setting of the source or the build
-KEPT_FRAMES, KEPT_FLOOR = "kept frames", "kept floor"
+KEPT_FRAMES = "kept frames"
+KEPT_FLOOR = "kept floor"
 # and on a ground that rises or falls, and on one that was given and does not fit
-SLOPE, GIVEN_GROUND = "slope", "ground"
+SLOPE = "slope"
+GIVEN_GROUND = "ground"
 _MOST_TAGS = 32  # the bits of a frame
 
 
@@ -91,7 +93,8 @@ class ReelPart:
     @property
     def tagged(self) -> TaggedRange:
         """The tags on its frames."""
-        first, tags = self.source.start or 0, self.source.tags
+        first = self.source.start or 0
+        tags = self.source.tags
         return TaggedRange(tags, first, self.step, self.clip.frame_count, self.mirrored)
 
 
@@ -132,7 +135,9 @@ def add_cycles(sources: Sequence[Source], clips: Sequence[Clip]) -> list[tuple[S
     """
     result: list[tuple[Source, Clip, bool]] = []
     for source, clip in zip(sources, clips, strict=True):
-        first, count, tags = source.start or 0, clip.frame_count, source.tags
+        first = source.start or 0
+        count = clip.frame_count
+        tags = source.tags
         others = tags if source.loop else select_tags(tags, first, count, cycle=False)
         result.append((replace(source, tags=others), clip, False))
         for tag in dict.fromkeys(tag for tag in tags if tag not in others):
@@ -188,7 +193,8 @@ def add_proposals(
     tagged_parts: list[ReelPart] = []
     by_clip: dict[str, tuple[TagRange, ...]] = {}
     for part in parts:
-        source, tags = part.source, propose_part_tags(part, settings)
+        source = part.source
+        tags = propose_part_tags(part, settings)
         tagged_parts.append(replace(part, source=replace(source, tags=(*source.tags, *tags))))
         if not part.is_copy and not any(tag.name == LOOP for tag in source.tags):
             by_clip[source.name] = by_clip.get(source.name, ()) + tags

@@ -229,7 +229,8 @@ def _retarget(
     source = _get_body([part.clip for part in group], character)
     try:
         retargeter = source.make_retargeter(onto, character.settings)
-        result, mapping = retargeter.retarget_all(source.clips), source.pair_bones(onto)
+        result = retargeter.retarget_all(source.clips)
+        mapping = source.pair_bones(onto)
     except RigError as error:
         raise RigError(f"'{group[0].source.name}' cannot be retargeted: {error}") from None
     mapped = f"{mapping.mapped_count} of {mapping.total}"

@@ -23,13 +23,16 @@ from ..motion.simulation_bone import GroundTrack
 from ..names import to_readable
 from .numbers import NUMBERS
 
-BLEND, BVH = ".blend", ".bvh"
+BLEND = ".blend"
+BVH = ".bvh"
 IMPORTED = (".fbx", ".glb", ".gltf", ".vrma")  # by Blender's importers
 _FARTHEST = 1e5  # metres or radians
 TEMPOS = NUMBERS.tempos
 
 
-LEVEL, FOUND = "level", "found"  # grounds in source lists, beside objects
+# grounds in source lists, beside objects
+LEVEL = "level"
+FOUND = "found"
 
 
 class GroundObject(NamedTuple):
@@ -152,7 +155,8 @@ def choose_character(sources: Iterable[Source], name: str) -> list[Source]:
     Files that Blender imports are checked when they are read. Raises SettingsError if no file holds
     several, or only that one, and MotionDataError if one cannot be read.
     """
-    chosen, is_there = [], False
+    chosen = []
+    is_there = False
     for one in sources:
         names = _list_characters(one)
         several = names is None or len(names) > 1
@@ -251,7 +255,8 @@ def read_source_list(path: Path) -> list[Source]:
 
 def _parse_source(entry: Any, path: Path, number: int) -> Source:
     """Read one entry of a source list. Raises EntryError, or SettingsError for range and tags."""
-    where, whole = f"source {number}", f"Source {number} of {path}"
+    where = f"source {number}"
+    whole = f"Source {number} of {path}"
     entry = json_files.expect_object(entry, where, _KEYS)
     file = path.parent / json_files.expect_text(entry.get("file"), f"'file' of {where}")
     if not os.path.isfile(file):

@@ -46,10 +46,8 @@ def find_contact_ranges(take: Take, database: Database) -> list[ContactRange]:
     )
     free = compute_toe_positions(take.unlocked_poses, database)[..., 2] - take.poses[:, 2, :1]
     stands &= free < np.add(standing, NUMBERS.in_air)
-    radius, hardest = (
-        take.performer_settings.feet.unlock_radius,
-        database.derive(MotionLimits).hardest_step,
-    )
+    radius = take.performer_settings.feet.unlock_radius
+    hardest = database.derive(MotionLimits).hardest_step
     return contact_ranges.find_contact_ranges(stands, toes, take.fps, radius, hardest)
 
 
@@ -72,7 +70,8 @@ def _leave_out_steps(take: Take, database: Database, toes: np.ndarray) -> np.nda
 
     Live, a foot steps into place; a bake knows in advance where it will stand.
     """
-    result, around = take.contacts.copy(), round(NUMBERS.step_around * take.fps)
+    result = take.contacts.copy()
+    around = round(NUMBERS.step_around * take.fps)
     stands = np.asarray(database.contacts)[take.frames]
     for leg in range(result.shape[1]):
         own = take.contacts[:, leg]
@@ -103,8 +102,10 @@ def bake_feet(
         small = bake_feet(small, database.in_body_units, scale.to_body(ranges), left_out)
         return replace(take, poses=scale.to_world(small.poses, POSE), locked=small.locked)
     found = find_contact_ranges(take, database)
-    ranges, known = found if ranges is None else ranges, set(found)
-    settings, starts = take.performer_settings.feet, None
+    ranges = found if ranges is None else ranges
+    known = set(found)
+    settings = take.performer_settings.feet
+    starts = None
     if take.performance.start is not None:  # it goes on from another take
         starts = compute_toe_positions(take.poses[:1], database)[0, :, :2]
     data = measure_toe_motion(take, database)
@@ -185,10 +186,12 @@ def measure_toe_motion(take: Take, database: Database) -> ToeMotion:
 
 def _list_played_poses(take: Take, database: Database) -> np.ndarray:
     """Return the poses (T, 7, B) played, some of them between two frames."""
-    poses, between = database.poses[take.frames], np.flatnonzero(take.shares)
+    poses = database.poses[take.frames]
+    between = np.flatnonzero(take.shares)
     if not len(between):
         return poses
-    frames, shares = take.frames[between], take.shares[between]
+    frames = take.frames[between]
+    shares = take.shares[between]
     others = np.where(shares > 0.0, database.followers[frames], database.predecessors[frames])
     poses[between] = mix_poses(poses[between], database.poses[others], np.abs(shares))
     return poses
@@ -196,7 +199,8 @@ def _list_played_poses(take: Take, database: Database) -> np.ndarray:
 
 def _find_played_pitches(take: Take, database: Database) -> np.ndarray:
     """Return the angles (T, L) of heels in the frames played."""
-    legs, poses = database.derive(measure_character_legs), _list_played_poses(take, database)
+    legs = database.derive(measure_character_legs)
+    poses = _list_played_poses(take, database)
     return np.column_stack([measure_pitches(leg, database.skeleton, poses) for leg in legs])
 
 

@@ -23,7 +23,8 @@ def splice(base: Take, tick: int, part: Take, database: Database, lead_back: flo
 
     A part that begins after the end of the take is just appended.
     """
-    joined, end = join([(0, base), (tick, part)]), tick + part.frame_count
+    joined = join([(0, base), (tick, part)])
+    end = tick + part.frame_count
     if tick > base.frame_count:
         return joined
     jumped = joined.jumped.copy()
@@ -32,7 +33,8 @@ def splice(base: Take, tick: int, part: Take, database: Database, lead_back: flo
     if end >= base.frame_count or end < 2 or part.frame_count < 2:
         return joined
     jumped[end] = True
-    legs, settings = database.derive(measure_character_legs), part.performer_settings
+    legs = database.derive(measure_character_legs)
+    settings = part.performer_settings
     small = database.in_body_units
     body = Body(small.skeleton, np.array(small.limits), legs, small.fps, database.scale)
 
@@ -44,9 +46,11 @@ def splice(base: Take, tick: int, part: Take, database: Database, lead_back: flo
         later = move_places(rest[2 + len(carried.poses) :], carried.move)
         return np.concatenate([getattr(joined, name)[:end], carried.poses, later])
 
-    unlocked, poses = carry("unlocked_poses", None), carry("poses", base.contacts[end - 2 :])
+    unlocked = carry("unlocked_poses", None)
+    poses = carry("poses", base.contacts[end - 2 :])
     paths: dict[str, Any] = _move_paths(joined, unlocked, end)
-    poses, unlocked = poses.astype(np.float32), unlocked.astype(np.float32)
+    poses = poses.astype(np.float32)
+    unlocked = unlocked.astype(np.float32)
     poses[:, :, 0] = unlocked[:, :, 0]  # both fade by themselves, some millimetres apart
     return replace(joined, poses=poses, unlocked_poses=unlocked, **paths)
 

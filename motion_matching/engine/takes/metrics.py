@@ -144,7 +144,8 @@ def measure_jump_prices(take: Take) -> dict[str, float | None]:
 
 def count_freezes(velocity: np.ndarray, desired: np.ndarray, fps: float) -> int:
     """Count the half seconds below 0.1 m/s while the desired speed is above 0.5 m/s."""
-    speed, desired_speed = np.linalg.norm(velocity, axis=-1), np.linalg.norm(desired, axis=-1)
+    speed = np.linalg.norm(velocity, axis=-1)
+    desired_speed = np.linalg.norm(desired, axis=-1)
     stuck = (speed < AT_REST.speed) & (desired_speed > NUMBERS.freeze_speed)
     return int((np.diff(find_runs(stuck), axis=1) > NUMBERS.freeze_seconds * fps).sum())
 

@@ -26,9 +26,13 @@ class ScaledPerformer(Performer):
 
     def __init__(self, method: Method, settings: PerformerSettings, ground: Ground = FLAT) -> None:
         self._scale = scale = method.world.scale
-        self.method, self.settings, self.ground = method, settings, ground
-        self.fps, self.skeleton = method.world.fps, method.world.skeleton
-        self.dt, self.last_transition = 1.0 / self.fps, None
+        self.method = method
+        self.settings = settings
+        self.ground = ground
+        self.fps = method.world.fps
+        self.skeleton = method.world.skeleton
+        self.dt = 1.0 / self.fps
+        self.last_transition = None
         self._body = Performer(method, scale.to_body(settings), to_body_units(ground, scale))
 
     def apply(self, settings: PerformerSettings) -> None:
@@ -44,7 +48,8 @@ class ScaledPerformer(Performer):
         self, position: tuple[float, float], facing: float, state: StartState, seed: int = 0
     ) -> Frame:
         """See `Performer`."""
-        place, state = self._scale.to_body(position, "m"), self._scale.to_body(state)
+        place = self._scale.to_body(position, "m")
+        state = self._scale.to_body(state)
         return self._leave(self._body.start_from(place, facing, state, seed))
 
     def step(self, intent: Intent) -> Frame:

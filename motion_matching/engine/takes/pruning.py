@@ -96,7 +96,9 @@ def find_spare_frames(database: Database, played: np.ndarray, keep: float) -> Pr
     """
     if not 0.0 < keep < 1.0:
         raise SettingsError(f"A share of {keep:g} cannot be kept; give one above 0 and below 1.")
-    pieces, playable, rows = _find_pieces(database), database.playable, _get_rows(database)
+    pieces = _find_pieces(database)
+    playable = database.playable
+    rows = _get_rows(database)
     room = math.ceil(keep * int(playable.sum()))
     stays = _find_protected(database)
     chosen = np.array([bool(stays[piece].all()) for piece in pieces])
@@ -115,7 +117,8 @@ def find_spare_frames(database: Database, played: np.ndarray, keep: float) -> Pr
         count = max(int(missing / NUMBERS.rounds), 1)
         farthest = np.argsort(np.where(chosen, -1.0, means))[-count:]
         added = np.concatenate([pieces[index] for index in farthest.tolist()])
-        stays[added], chosen[farthest] = True, True
+        stays[added] = True
+        chosen[farthest] = True
         np.minimum(distances, _measure_distances(rows, rows[added]), out=distances)
     spare = playable & ~stays
     return Pruning(
@@ -136,7 +139,9 @@ def leave_out(database: Database, spare: np.ndarray) -> Database:
     left = database.playable & ~spare
     if not left.any():
         raise DatabaseError("Nothing of the database would be left; keep a larger share.")
-    ranges, starts, stops = [], [], []
+    ranges = []
+    starts = []
+    stops = []
     count = 0
     for start, stop, origin in zip(database.starts, database.stops, database.ranges, strict=True):
         for a, b in find_runs(left[start:stop]).tolist():

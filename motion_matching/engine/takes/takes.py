@@ -61,7 +61,8 @@ def make_default_settings(database: Database) -> PerformerSettings:
             f"{LARGEST_SPEED:g} m/s; if its lengths are not in metres, set the scale of the files, "
             "or scale the armature, and build the database again."
         )
-    turn_limit, strafe = measure_turn_limit(database), measure_strafing(database)
+    turn_limit = measure_turn_limit(database)
+    strafe = measure_strafing(database)
     steering = Steering(walk=walk, run=run, turn_limit=turn_limit, strafe=strafe)
     return PerformerSettings(steering=steering)
 
@@ -169,7 +170,8 @@ def report_clip(
     peak_by_name = {names.get(bone, bone): peak for bone, peak in peaks.items()}
     hardest = np.array([peak_by_name.get(name, np.inf) for name in clip.skeleton.names])
     corrections = baking.measure_toe_corrections(take, database)
-    in_data, reachable = find_ticks_in_data(take, database), find_reachable_speeds(take, database)
+    in_data = find_ticks_in_data(take, database)
+    reachable = find_reachable_speeds(take, database)
     played = measure_played(take, database)
     most = played["acceleration_max"]
     before = {} if live is None else {"live": baking.measure_live(live, database, floors, most)}
@@ -250,7 +252,8 @@ def explain_jumps(take: Take, database: Database) -> list[dict[str, Any]]:
         source = database.get_frame_source(candidate.frame)
         costs = [round(cost, 3) for cost in candidate.by_feature]
         by_feature = dict(zip(search.labels, costs, strict=True))
-        total, feet = round(candidate.cost, 3), round(candidate.feet, 3)
+        total = round(candidate.cost, 3)
+        feet = round(candidate.feet, 3)
         shown = vars(source) | {"cost": total, "by_feature": by_feature, "feet": feet}
         if search.terms:
             terms = [round(cost, 3) for cost in candidate.terms]
@@ -286,7 +289,8 @@ def find_ticks_in_data(take: Take, database: Database) -> np.ndarray:
     stops = database.stops[database.range_of_frame]
     here = np.flatnonzero(np.arange(database.frame_count) + frames < stops)
     moved = database.track[here + frames] - database.track[here]
-    offset, turn = planar.rotate(moved[:, :2], -database.track[here, 2]), moved[:, 2]
+    offset = planar.rotate(moved[:, :2], -database.track[here, 2])
+    turn = moved[:, 2]
     ways = np.linalg.norm(desired, axis=1)
     radius = np.maximum(NUMBERS.covered_near * ways, NUMBERS.covered_least)
     matches = cKDTree(offset).query_ball_point(desired, radius)
@@ -300,7 +304,8 @@ def find_reachable_speeds(take: Take, database: Database) -> np.ndarray:
 
     A direction missing in the data gets the speed of its fastest one.
     """
-    top, least = astuple(measure_top_speeds(database)), AT_REST.moving * database.pace
+    top = astuple(measure_top_speeds(database))
+    least = AT_REST.moving * database.pace
     # slow drifting is no motion in that direction, however many frames have it
     forward, side, back = (speed if speed >= least else max(top) or np.inf for speed in top)
     velocity = planar.rotate(take.desired_velocity, -take.desired_yaw)
@@ -336,7 +341,8 @@ def find_played_frames(take: Take, database: Database) -> Frames:
 
 def make_source_bodies(database: Database) -> tuple[list[BodyMotion], list[np.ndarray]]:
     """Return world motion and contacts of every range that is not a mirror image."""
-    bodies, contacts = [], []
+    bodies = []
+    contacts = []
     for r, origin in enumerate(database.ranges):
         if not origin.mirrored:
             bodies.append(_make_range_body(database, r))
@@ -382,7 +388,9 @@ def _summarize_pushes(take: dict[str, Any]) -> list[str]:
 
 def summarize(data: dict[str, Any]) -> str:
     """Return a few lines about a report, for people."""
-    take, sources, played = data["take"], data["sources"], data["played"]
+    take = data["take"]
+    sources = data["sources"]
+    played = data["played"]
     speed = [f"freezes: {take['freezes']}"]
     if take["wanted_speed_in_data"]:
         speed.insert(
@@ -391,10 +399,12 @@ def summarize(data: dict[str, Any]) -> str:
             f"the data has it ({take['wanted_speed_in_data']:.0%} of the time)",
         )
     if turns := take["response_times"]:
-        answered, median = sum(t is not None for t in turns), take["response_time_median"]
+        answered = sum(t is not None for t in turns)
+        median = take["response_time_median"]
         within = "" if median is None else f"{median:.2f} s "
         speed.append(f"full speed {within}after a turn ({answered} of {len(turns)})")
-    share, clips = take["database_share_used"], len(data["clips"])
+    share = take["database_share_used"]
+    clips = len(data["clips"])
     live = data.get("live", {})
 
     def compare(name: str, unit: str, digits: int = 0, factor: float = 1.0) -> str:

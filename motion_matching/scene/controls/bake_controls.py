@@ -41,7 +41,9 @@ from .thinning import ControlTrack, Thinning
 WriteAction = Callable[[str, str | None], bpy.types.Action]
 
 _MODES = ("IK", "FK")
-_EASE_OF_POLES, _EASE_OF_IK = 4.0, 1.6  # nothing adds to the errors of IK, and poles are far away
+# nothing adds to the errors of IK, and poles are far away
+_EASE_OF_POLES = 4.0
+_EASE_OF_IK = 1.6
 _STANCE = 0.5  # of the distance: how far a ball may be from where it rests
 LOCKED = 1e-3  # radians, or units: what a locked channel may be off
 
@@ -178,7 +180,8 @@ def _thin_steps(
     poses, planted = take
     posed = graph.create_alike()
     for name, motion in motions.items():
-        still, nowhere = quat.IDENTITY[None], np.zeros((1, 3))
+        still = quat.IDENTITY[None]
+        nowhere = np.zeros((1, 3))
         rotation = still if motion.rotation is None else motion.rotation
         posed.give_basis(name, rotation, nowhere if motion.location is None else motion.location)
     tracks = {c.path: _create_track(job, c, planted) for c in channels if c.moves}
@@ -191,7 +194,8 @@ def _thin_steps(
         return snap_controls(posed, job.keyed, poses, planted)
 
     thinning = Thinning(posed, list(tracks.values()), wanted, job.keyed, snap)
-    scale, angle = compute_rest_frame(job.obj)[1], float(np.radians(job.settings.degrees))
+    scale = compute_rest_frame(job.obj)[1]
+    angle = float(np.radians(job.settings.degrees))
     for _ in thinning.run_steps(job.settings.distance / scale, angle, scale):
         yield thinning.done
     return tracks
@@ -213,7 +217,8 @@ def _create_track(
 
 def _choose_ease(job: _ControlBake, control: str) -> float:
     """Return how much more than its part of the distance a control's location may be off."""
-    rig, bones = job.rig, job.obj.data.bones
+    rig = job.rig
+    bones = job.obj.data.bones
     if control in {limb.pole for limb in rig.limbs}:
         return _EASE_OF_POLES
     if control in {limb.ik for limb in rig.limbs}:
@@ -232,10 +237,12 @@ def _write_channel(
         at = frames[: channel.values.shape[1]]
         actions.write_channel(action, channel.path, at, channel.values, channel.group, channel.free)
         return
-    bag, keys = actions.get_channelbag(action), track.mask
+    bag = actions.get_channelbag(action)
+    keys = track.mask
     for component in channel.free:
         curve = create_curve(bag, channel.path, component, channel.group)
-        values, slopes = track.values[component, keys], track.slopes[component, keys]
+        values = track.values[component, keys]
+        slopes = track.slopes[component, keys]
         write_smooth_keys(curve, frames[keys], values, slopes)
 
 
@@ -284,7 +291,8 @@ def build_channels(obj: bpy.types.Object, name: str, motion: ControlMotion) -> l
 
     Raises RigError if a locked channel would have to move.
     """
-    bone, path = obj.pose.bones[name], build_bone_path(name)
+    bone = obj.pose.bones[name]
+    path = build_bone_path(name)
     mode = bone.rotation_mode
     turns = None if motion.rotation is None else to_mode(motion.rotation.T, mode)
     shifts = None if motion.location is None else motion.location.T

@@ -50,7 +50,8 @@ def measure_deviations(
             f"clip '{clip.name}' covers the frames {start_frame} to "
             f"{start_frame + clip.frame_count - 1}; check frames among these."
         )
-    names, parents = clip.skeleton.names, clip.skeleton.parents
+    names = clip.skeleton.names
+    parents = clip.skeleton.parents
     with EvaluationCopy(obj) as copy:
         rotations, positions, worlds = copy.evaluate(list(frames), names, parents)
     turns, shifts, scales = (part[:, None] for part in decompose_similarity(worlds, obj.name))

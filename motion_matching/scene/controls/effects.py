@@ -76,7 +76,8 @@ def _list_stretch_effects(
 
 
 def _aim_between(start: Compute, end: Compute) -> Places:
-    head, tail = start()[0], end()[0]
+    head = start()[0]
+    tail = end()[0]
     return head, quat.normalize_vectors(tail - head)
 
 
@@ -99,7 +100,8 @@ def solve_limb(graph: PoseGraph, limb: ControlLimb) -> tuple[np.ndarray, np.ndar
     upper, lower = (float(np.linalg.norm(b - a)) for a, b in pairwise(rests))
     back = to_frames(graph.compute_offset(limb.fk[2], limb.end))
     ankle = compose(graph.compute_pose(limb.end), back)[1]
-    hip, pole = graph.compute_base(limb.fk[0])[1], graph.compute_pose(limb.pole)[1]
+    hip = graph.compute_base(limb.fk[0])[1]
+    pole = graph.compute_pose(limb.pole)[1]
     way = ankle - hip
     length = np.linalg.norm(way, axis=-1, keepdims=True)
     reach = np.clip(length, abs(upper - lower) + 1e-6, upper + lower)

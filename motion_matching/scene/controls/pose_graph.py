@@ -72,7 +72,8 @@ class PoseGraph:
         """Return another graph in which the same channels and poses are given."""
         other = self.create_alike()
         other._given, other.basis = dict(self._given), dict(self.basis)
-        other._rests, other._offsets = self._rests, self._offsets
+        other._rests = self._rests
+        other._offsets = self._offsets
         return other
 
     def copy_first(self) -> PoseGraph:
@@ -117,7 +118,8 @@ class PoseGraph:
         rest = to_frames(self.get_rest(name))
         if bone.parent is None:
             return rest
-        above, offset = bone.parent.name, self.compute_offset(name, bone.parent.name)
+        above = bone.parent.name
+        offset = self.compute_offset(name, bone.parent.name)
         pose = self.compute_pose(above)
         if above in self._stretches:
             along = np.ones((len(self._stretches[above]), 3))
@@ -138,13 +140,15 @@ class PoseGraph:
             finally:
                 self._entered.discard(name)
                 used = self._noted.pop()
-            self._poses[name], self._uses[name] = pose, used
+            self._poses[name] = pose
+            self._uses[name] = used
         self._noted[-1] |= self._uses[name]
         return self._poses[name]
 
     def compute_channels(self, name: str) -> Transform:
         """Return the rotation (F, 4) and location (F, 3) that a given bone's channels need."""
-        base, (rotation, position) = self.compute_base(name), self.compute_pose(name)
+        base = self.compute_base(name)
+        (rotation, position) = self.compute_pose(name)
         location = self.measure_location(name, base, position)
         return quat.unroll(quat.inv_mul(base[0], rotation)), location
 
@@ -262,7 +266,8 @@ def _copy_rotation(on: _Link) -> Transform | None:
     used = on.used
     if on.constraint.owner_space != "LOCAL":
         return (on.graph.compute_pose(on.target)[0], on.pose[1]) if used.all() else None
-    copied, own = on.graph.compute_local(on.target)[0], quat.inv_mul(on.base[0], on.pose[0])
+    copied = on.graph.compute_local(on.target)[0]
+    own = quat.inv_mul(on.base[0], on.pose[0])
     if not used.all():
         mode = on.euler_mode
         copied, own = np.broadcast_arrays(copied, own)

@@ -30,7 +30,9 @@ _FIRST = 0.6  # of the limits: what each track alone may cost at first
 _MARGIN = 0.95  # of the limits: the rest is for what the solver of IK is off
 _BLAMED = 0.9  # tracks are to blame whose part in an error is that much of the worst one's
 _TIGHTER = 0.85  # of its error: what a track to blame may be off, less with each pass
-_LED, _NEAR = 0.5, 6  # share of an error, and frames beside a stance, attributed to the stance
+# share of an error, and frames beside a stance, attributed to the stance
+_LED = 0.5
+_NEAR = 6
 _SHORTER = 0.7  # of what a stance is off: what a shorter one may be
 _PASSES = 24
 _EASE_OF_ENDS = 1.6  # how much more than its part the last control of a chain may turn
@@ -82,7 +84,8 @@ class ControlTrack:
 
     def interpolate(self) -> np.ndarray:
         """Return the curves (C, F) that the keys left make."""
-        keys, count = np.flatnonzero(self.mask), self.values.shape[1]
+        keys = np.flatnonzero(self.mask)
+        count = self.values.shape[1]
         return evaluate_smooth_keys(keys, self.values[:, keys], self.slopes[:, keys], count)
 
     def measure(self, wanted: np.ndarray) -> np.ndarray:
@@ -117,7 +120,8 @@ def hold_stances(values: np.ndarray, stances: np.ndarray) -> np.ndarray:
         inside = np.arange(start, stop)
         before = away[:, start - 1] if start > 0 else np.zeros(len(values))
         after = away[:, stop] if stop < values.shape[1] else np.zeros(len(values))
-        late, early = (inside - start + 1.0) / (_NEAR + 1.0), (stop - inside) / (_NEAR + 1.0)
+        late = (inside - start + 1.0) / (_NEAR + 1.0)
+        early = (stop - inside) / (_NEAR + 1.0)
         away[:, start:stop] = before[:, None] * (1.0 - smoothstep(late))
         away[:, start:stop] += after[:, None] * (1.0 - smoothstep(early))
     return values + away
@@ -154,7 +158,8 @@ class Thinning:
     def run_steps(self, distance: float, angle: float, unit: float) -> ShareSteps[None]:
         """Choose the keys of all tracks; a unit of the armature is `unit` metres."""
         self.places = yield from compute_places_steps(self.effects)
-        distance, angle = _MARGIN * distance, _MARGIN * angle
+        distance = _MARGIN * distance
+        angle = _MARGIN * angle
         least = _LEAST_REACH / unit
         for track in (track for own in self.by_control.values() for track in own):
             reach = self._measure_reach(track.control)
@@ -174,7 +179,8 @@ class Thinning:
         heads, axes = yield from compute_places_steps(self.effects)
         for i in np.flatnonzero(rows):
             if (other := by_bone.get(self.effects[i].bone)) is not None:
-                self.places[0][i], self.places[1][i] = heads[other], axes[other]
+                self.places[0][i] = heads[other]
+                self.places[1][i] = axes[other]
         yield from self._refine_steps(snapped, rows, (distance, angle), (share, 1.0))
 
     def _refine_steps(
@@ -191,7 +197,8 @@ class Thinning:
         order = sorted(controls, key=lambda control: len(self.above[control]))
         tracks = [track for control in order for track in self.by_control[control]]
         firsts = {id(track): float(track.limit[0]) for track in tracks}
-        changed, before = set(order), [np.zeros(0, bool)] * len(tracks)
+        changed = set(order)
+        before = [np.zeros(0, bool)] * len(tracks)
         for turn in range(_PASSES):
             for index, control in enumerate(order):
                 if control in changed or self.above[control] & changed:
@@ -223,7 +230,8 @@ class Thinning:
 
     def _fit_steps(self, control: str) -> ShareSteps[None]:
         """Give a control keys that make up for what the controls above it are off."""
-        base, (rotation, position) = self.graph.compute_base(control), self.wanted[control]
+        base = self.graph.compute_base(control)
+        (rotation, position) = self.wanted[control]
         turn, shift = self.graph.basis[control]
         for track in self.by_control[control]:
             if track.mode:

@@ -15,7 +15,10 @@ from mathutils import Matrix, Vector
 from ...engine.control.performer import Placement
 from ..blender.handle import fit_name
 
-_ARROW, _SPHERE, _AXES = 0.6, 0.06, 0.2  # metres
+# metres
+_ARROW = 0.6
+_SPHERE = 0.06
+_AXES = 0.2
 _LYING = math.radians(90.0)
 _UPRIGHT = 0.2  # share of an arrow that lies on the ground, below which it has no direction there
 _NUMBER_BYTES = 4
@@ -63,7 +66,8 @@ def add_axes(collection: bpy.types.Collection, name: str, placement: Placement) 
 
 def _add_empty(collection: bpy.types.Collection, name: str, kind: Any, size: float) -> Any:
     empty: Any = bpy.data.objects.new(fit_name(name, _NUMBER_BYTES), None)
-    empty.empty_display_type, empty.empty_display_size = kind, size
+    empty.empty_display_type = kind
+    empty.empty_display_size = size
     empty.show_name = empty.show_in_front = True
     collection.objects.link(empty)
     return empty
@@ -71,7 +75,8 @@ def _add_empty(collection: bpy.types.Collection, name: str, kind: Any, size: flo
 
 def read_arrow(matrix: Matrix) -> Placement:
     """Return where the arrow of an empty with a world matrix is, and where it points."""
-    place, axes = matrix.translation, matrix.to_3x3().normalized()
+    place = matrix.translation
+    axes = matrix.to_3x3().normalized()
     way = axes @ Vector((0.0, 0.0, 1.0))
     if math.hypot(way.x, way.y) < _UPRIGHT:
         way = axes @ Vector((0.0, -1.0, 0.0))

@@ -93,7 +93,8 @@ def _read_jump(data: Any) -> StoredJump:
     expect_object(data, "a jump")
     second = expect_number(data.get("second"), "'second'", 0.0, LONGEST_SHOT)
     source, target = (expect_name(data.get(name), name) for name in ("from", "to"))
-    price, other = data.get("price"), data.get("runner_up")
+    price = data.get("price")
+    other = data.get("runner_up")
     if price is not None:
         price = expect_number(price, "'price'", 0.0, LARGEST_VALUE)
     if other is None:
@@ -132,7 +133,8 @@ def find_frame(action: bpy.types.Action) -> int | None:
 
 def read_shot(action: bpy.types.Action) -> tuple[Shot, int]:
     """Return the shot of a directed take, and its first frame. MotionMatchingError if damaged."""
-    text, frame = find_text(action), find_frame(action)
+    text = find_text(action)
+    frame = find_frame(action)
     content = text.as_string() if text else ""
     if frame is None or not content:
         edited = f"property '{SHOT}' was edited" if frame is None else "text was edited"

@@ -282,8 +282,10 @@ class DatabaseKeyBuilder:
         file_digests: FileDigests,
         action_digests: ActionDigests,
     ) -> None:
-        self._settings, self._motion_settings = settings, motion_settings
-        self._file_digests, self._action_digests = file_digests, action_digests
+        self._settings = settings
+        self._motion_settings = motion_settings
+        self._file_digests = file_digests
+        self._action_digests = action_digests
         self._keyed: set[str] = set()  # data paths of all curves so far
         self._by_clip: dict[str, list[str]] = {}
         self._motion_by_clip: dict[str, list[str]] = {}
@@ -292,7 +294,8 @@ class DatabaseKeyBuilder:
 
     def add_steps(self, source: SourceContent, obj: bpy.types.Object) -> Iterator[None]:
         """Add a source in pieces; raise MotionDataError if it cannot be read or is deleted."""
-        uses, clip = [_encode_json(use) for use in (source.use, source.motion_use)], ""
+        uses = [_encode_json(use) for use in (source.use, source.motion_use)]
+        clip = ""
         digests = {use: hashlib.blake2b(use, digest_size=16) for use in uses}
         if source.action is not None:
             clip = source.action.name

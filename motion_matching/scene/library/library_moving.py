@@ -31,7 +31,8 @@ def copy_steps(source: Path, target: Path) -> Generator[tuple[str, float], None,
         target.mkdir(parents=True, exist_ok=True)
         files = own_files.list_stored(source)
         sizes = {path: path.stat().st_size for path in files}
-        total, copied = max(sum(sizes.values()), 1), 0
+        total = max(sum(sizes.values()), 1)
+        copied = 0
         for path in files:
             goal = target / path.name
             if not own_files.is_free(goal, own_files.find_kind(path)):

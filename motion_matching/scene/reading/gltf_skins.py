@@ -20,13 +20,17 @@ from ...engine.errors import SettingsError
 from ...engine.files import json_files
 from ...engine.files.own_files import make_temporary_folder
 
-_MAGIC, _VERSION, _JSON = b"glTF", 2, b"JSON"
+_MAGIC = b"glTF"
+_VERSION = 2
+_JSON = b"JSON"
 _HUMANOID = "VRMC_vrm_animation"  # extension that names the nodes of a body
 _MOVING = ("translation", "rotation", "scale")
 # what data of another shape than glTF's raises where it is looked at
 _MALFORMED = (ArithmeticError, AttributeError, IndexError, KeyError, TypeError, ValueError)
 _UNREADABLE = (OSError, SettingsError, struct.error, *_MALFORMED)
-_RATES, _ROUNDED = (10, 500), 0.01  # frames per second, and how far they may be off a whole number
+# frames per second, and how far they may be off a whole number
+_RATES = (10, 500)
+_ROUNDED = 0.01
 
 
 @contextmanager
@@ -83,7 +87,8 @@ def find_rate(path: Path) -> int | None:
 
 def _read(path: Path) -> tuple[dict[str, Any], bytes | None]:
     """Return the JSON data of a glTF file, and the chunks that follow it if it is binary."""
-    text, rest = path.read_bytes(), None
+    text = path.read_bytes()
+    rest = None
     if text.startswith(_MAGIC):
         length, kind = struct.unpack_from("<I4s", text, 12)
         if kind != _JSON:
@@ -179,7 +184,8 @@ class _Tree:
 
     def _measure_depth(self, node: int) -> int:
         """Return the number of nodes in the longest chain down from one, itself included."""
-        depth, level = 0, [node]
+        depth = 0
+        level = [node]
         while level:
             depth += 1
             level = [child for one in level for child in self.children[one]]

@@ -41,7 +41,8 @@ def create_path(
     """
     path = bpy.data.objects.new(name, None)
     try:
-        path.empty_display_type, path.empty_display_size = "ARROWS", _SIZE
+        path.empty_display_type = "ARROWS"
+        path.empty_display_size = _SIZE
         # linked or overridden collections take no new objects
         own = [one for one in obj.users_collection if not (one.library or one.override_library)]
         (*own, bpy.context.scene.collection)[0].objects.link(path)
@@ -51,7 +52,8 @@ def create_path(
             path.matrix_parent_inverse = Matrix(np.linalg.inv(carrier).tolist())
             path.location.z = carrier[2, 3]
         frames = first + np.arange(track.frame_count, dtype=np.float32)
-        positions, heading = track.positions.T, track.yaw[None]
+        positions = track.positions.T
+        heading = track.yaw[None]
         moves = turns = np.ones(len(frames), dtype=bool)
         if fewer_keys > 0 and len(frames) > 2:
             tracks = [KeyTrack(0, "", positions), KeyTrack(0, "", heading)]
@@ -124,13 +126,15 @@ def _compute_own_matrices(path: bpy.types.Object, first: int, last: int) -> np.n
 
 def _find_keyed_range(path: bpy.types.Object) -> tuple[int, int]:
     """Return the first and last whole frame of keys; raise SettingsError if more moves it."""
-    where, parts = f"The path '{path.name}'", ("location", "rotation")
+    where = f"The path '{path.name}'"
+    parts = ("location", "rotation")
     curves = [c for c in actions.get_assigned_curves(path) if c.data_path.startswith(parts)]
     if not curves:
         raise SettingsError(
             f"{where} has no keys; assign its action to it again, or go back to the computed path."
         )
-    data, parent = path.animation_data, None if _is_on_armature(path) else path.parent
+    data = path.animation_data
+    parent = None if _is_on_armature(path) else path.parent
     constrained = any(not constraint.mute for constraint in path.constraints)
     if constrained or data.drivers or data.nla_tracks or (parent and parent.animation_data):
         raise SettingsError(

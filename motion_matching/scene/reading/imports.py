@@ -67,7 +67,8 @@ def import_character(
     `choose` is called with all armatures that move. Raises MotionDataError, with nothing left
     behind, if the file cannot be imported or moves no bones, and what `choose` raises.
     """
-    before, restore = collect_uids(), save_scene_settings()
+    before = collect_uids()
+    restore = save_scene_settings()
 
     def is_new(block: bpy.types.ID) -> bool:
         return block.session_uid not in before
@@ -109,10 +110,12 @@ def read_imported(
     choose: Choose = choose_most_moved,
 ) -> Result:
     """Read a file as `import_character` imports it, and leave the scene as it was."""
-    before, restore = collect_uids(), save_scene_settings()
+    before = collect_uids()
+    restore = save_scene_settings()
     if path.suffix.lower() != ".fbx" and (rate := find_rate(path)):
         render = bpy.context.scene.render
-        render.fps, render.fps_base = rate, 1.0
+        render.fps = rate
+        render.fps_base = 1.0
     try:
         return read(*import_character(path, choose))
     finally:
@@ -122,7 +125,8 @@ def read_imported(
 
 def save_scene_settings() -> Callable[[], None]:
     """Return a function that restores the current selection, frame rate and range."""
-    active, settings = bpy.context.view_layer.objects.active, _read_settings(bpy.context.scene)
+    active = bpy.context.view_layer.objects.active
+    settings = _read_settings(bpy.context.scene)
     chosen = active.session_uid if active else None
     selected = [obj.session_uid for obj in bpy.context.selected_objects]
 
@@ -155,7 +159,8 @@ def _import(path: Path) -> None:
         run = ops.wm.fbx_import if "fbx_import" in dir(ops.wm) else ops.import_scene.fbx
         readable: AbstractContextManager[Path] = nullcontext(path)
     else:
-        run, readable = ops.import_scene.gltf, with_skins(path)
+        run = ops.import_scene.gltf
+        readable = with_skins(path)
     try:
         with silence_output(), readable as file:
             run(filepath=str(file))
@@ -174,7 +179,8 @@ def load_library_actions(
     # Blender 4.2 crashes on that
     if bpy.data.filepath and path.resolve() == Path(bpy.data.filepath).resolve():
         raise MotionDataError(f"{path} is the open file; use Add Actions instead.")
-    before, libraries = collect_uids(), cast(Any, bpy.data.libraries)
+    before = collect_uids()
+    libraries = cast(Any, bpy.data.libraries)
     try:
         with silence_output(), libraries.load(str(path), link=link) as (available, requested):
             requested.actions = [n for n in available.actions if names is None or n in names]

@@ -18,8 +18,10 @@ from ...engine.feet.contact_ranges import ContactRange, check_ranges
 from ..blender.animation.actions import get_scene_fps
 from ..blender.files import format_names, open_blend
 
-_PLANT, _LIFT = "plant", "lift"
-_BEGIN, _END = "tag: ", "end: "
+_PLANT = "plant"
+_LIFT = "lift"
+_BEGIN = "tag: "
+_END = "end: "
 _MAX_BYTES = 63  # of a marker's name
 
 
@@ -61,11 +63,13 @@ def read_markers(
     """Read the ranges that an action is marked with; raise SettingsError if they do not pair up."""
     parsed = [(m.frame, _parse_contact(m.name, legs)) for m in action.pose_markers]
     marks = sorted((frame, *meaning) for frame, meaning in parsed if meaning)
-    ranges, planted = [], {}
+    ranges = []
+    planted = {}
     for frame, what, leg in marks:
         tick = max(round((frame - frame_start) / rate), 0)
         if (what == _PLANT) == (leg in planted):
-            foot, other = f"{legs[leg]} foot", _LIFT if what == _PLANT else _PLANT
+            foot = f"{legs[leg]} foot"
+            other = _LIFT if what == _PLANT else _PLANT
             raise SettingsError(
                 f"The action '{action.name}' has a marker '{foot} {what}' on frame {frame} and no "
                 f"'{foot} {other}' before it; add that, or remove it."

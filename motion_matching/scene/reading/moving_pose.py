@@ -30,7 +30,9 @@ from ..rig.plan import build_plan, make_rest_clip
 from ..rig.root_target import RootTarget
 
 # metres, radians, and metres per second by which a carrier may differ from the body that it carries
-_APART, _TURNED, _SLOWER = 0.5, 1.2, 0.7
+_APART = 0.5
+_TURNED = 1.2
+_SLOWER = 0.7
 _AT_REST = 1e-5  # of the elements of a matrix
 _FASTEST = 1.5  # times as fast as the data, beyond which the character has leapt
 
@@ -69,7 +71,8 @@ class PoseReader:
         skeleton = database.skeleton
         hips = database.role_names["hips"]
         plan = build_plan(obj, make_rest_clip(skeleton), root, root_bone, hips)
-        self._plan, self._database = plan, database
+        self._plan = plan
+        self._database = database
         self._names = plan.clip.skeleton.names
         self._after = dict(zip(self._names, plan.fit().after, strict=True))
         self._stand = _to_ground(plan.alignment)
@@ -117,7 +120,8 @@ class PoseReader:
         poses = self.read(obj, (frame - step, frame, frame if at_end else frame + step), action)
         fastest = _FASTEST * float(np.hypot(*self._database.root_motion[:, :2].T).max())
         root, placed = self.place_root(poses)
-        names, fps = self._database.skeleton.names, self._database.fps
+        names = self._database.skeleton.names
+        fps = self._database.fps
         return build_start_state(names, placed, fps, root=root, fastest=fastest)
 
     def show(self, poses: np.ndarray) -> np.ndarray:
@@ -193,7 +197,8 @@ class PoseReader:
 
     def _build_poses(self, moved: dict[str, Transform], world: Transform, count: int) -> np.ndarray:
         """Return poses of bones' world rotations and heads (F, …); others ride at rest."""
-        plan, skeleton = self._plan, self._database.skeleton
+        plan = self._plan
+        skeleton = self._database.skeleton
         source = plan.source.names  # the skeleton's, as the armature calls them
         joints: list[Transform] = []
         for bone, name in enumerate(source):
@@ -234,9 +239,11 @@ class PoseReader:
 
     def _find_body_track(self, poses: np.ndarray) -> np.ndarray:
         """Return the path (F, 3) on the ground that spine and hips give."""
-        database, local = self._database, poses.transpose(0, 2, 1)
+        database = self._database
+        local = poses.transpose(0, 2, 1)
         clip = Clip("body", database.skeleton, local[..., :3], local[..., 3:], database.fps)
-        roles, forward = database.roles, np.array(database.hips_forward)
+        roles = database.roles
+        forward = np.array(database.hips_forward)
         return compute_raw_track(clip, roles.hips, roles.spine, forward).rows
 
 

@@ -56,7 +56,8 @@ def collect_path_inputs(
     named = [bone for bone in (roles.hips, roles.spine, roles.root) if bone is not None]
     above = [bone for lowest in named for bone in clip.skeleton.get_ancestors(lowest)]
     bones = sorted({*named, *above})
-    hips, spine = bones.index(roles.hips), bones.index(roles.spine)
+    hips = bones.index(roles.hips)
+    spine = bones.index(roles.spine)
     root = None if roles.root is None else bones.index(roles.root)
     part = _select_bones(clip, bones)
     return PathInputs(part, hips, spine, root, forward, clip.fps * speed, cyclic, placement)
@@ -92,7 +93,8 @@ def _select_bones(clip: Clip, bones: list[int]) -> Clip:
     parents = [bones.index(int(parent)) if parent >= 0 else -1 for parent in old.parents[bones]]
     names = tuple(old.names[bone] for bone in bones)
     rests = old.rest_positions[bones], old.rest_rotations[bones]
-    positions, rotations = clip.positions[:, bones], clip.rotations[:, bones]
+    positions = clip.positions[:, bones]
+    rotations = clip.rotations[:, bones]
     skeleton = Skeleton(names, np.array(parents), *rests)
     return replace(clip, skeleton=skeleton, positions=positions, rotations=rotations)
 

@@ -119,7 +119,8 @@ def _evaluate_steps(
 ) -> Generator[None, None, list[Clip]]:
     """Evaluate a job in pieces: the action itself, or one made of the curves that were loaded."""
     pieces: list[Clip] = []
-    total, count = len(job.frames), 1
+    total = len(job.frames)
+    count = 1
     window = total if source else min(_WINDOW, total)
     with EvaluationCopy(guard.find_unchanged()) as copy:
         copy.clear_pose()
@@ -128,7 +129,8 @@ def _evaluate_steps(
         for start in range(0, total, window):
             stop = min(start + window, total)
             if source:
-                obj, action = guard.find_unchanged(), find_read_action(source)
+                obj = guard.find_unchanged()
+                action = find_read_action(source)
                 copy.play(action, actions.find_slot(action, obj))
             else:
                 keys = slice(stop - window, stop)  # as many as before
@@ -137,9 +139,11 @@ def _evaluate_steps(
                 yield from actions.fill_steps(scratch, curves, job.channels.frames[keys])
             done = start
             while done < stop:
-                began, piece = time.perf_counter(), slice(done, min(done + count, stop))
+                began = time.perf_counter()
+                piece = slice(done, min(done + count, stop))
                 pieces.append(target.evaluate(copy, job.frames[piece], job.name))
-                done, each = piece.stop, (time.perf_counter() - began) / (piece.stop - piece.start)
+                done = piece.stop
+                each = (time.perf_counter() - began) / (piece.stop - piece.start)
                 count = max(1, min(round(_PIECE / each), _GROWTH * count))
                 yield
                 guard.find_unchanged()
@@ -152,7 +156,8 @@ class _ArmatureGuard:
     """Notices changes of bones and transforms between pieces, unless the action `moved` them."""
 
     def __init__(self, obj: bpy.types.Object, moved: Container[str]) -> None:
-        self._owner, self._moved = Handle.from_block(obj, "objects"), moved
+        self._owner = Handle.from_block(obj, "objects")
+        self._moved = moved
         self._fingerprint = self._compute_fingerprint(obj)
 
     def find_unchanged(self) -> bpy.types.Object:
@@ -198,7 +203,8 @@ def _make_job(
     frames: tuple[int, int] | None,
     evaluate: bool,
 ) -> _Job:
-    slot, names = actions.find_slot(action, obj), target.skeleton.names
+    slot = actions.find_slot(action, obj)
+    names = target.skeleton.names
     curves = actions.get_active_curves(action, slot)
     if not any(bone in obj.data.bones for bone in actions.find_moved_bones(curves)):
         raise MotionDataError(
@@ -209,7 +215,8 @@ def _make_job(
     channels = curve_poses.Channels(curves, sampled)
     obstacle = "that was asked for" if evaluate else curve_poses.find_obstacle(obj, channels, names)
     body = None if obstacle else curve_poses.StaticArmature.from_object(obj, names)
-    cyclic, keys = actions.is_cyclic(action), sum(len(curve.keyframe_points) for curve in curves)
+    cyclic = actions.is_cyclic(action)
+    keys = sum(len(curve.keyframe_points) for curve in curves)
     return _Job(action, slot, action.name, cyclic, sampled, channels, obstacle, body, keys)
 
 
@@ -231,7 +238,8 @@ class SampledArmature:
         return cls(obj.name, read_sampled_skeleton(obj, bones), fps)
 
     def read(self, job: _Job) -> Clip:
-        names, parents = self.skeleton.names, self.skeleton.parents
+        names = self.skeleton.names
+        parents = self.skeleton.parents
         poses = curve_poses.compute_poses(job.body, job.channels, names, parents)
         return self._build_clip(job.name, *poses)
 

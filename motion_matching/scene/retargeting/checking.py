@@ -130,7 +130,8 @@ def _evaluate_steps(
     obj: bpy.types.Object, action: bpy.types.Action, target: Target, frames: np.ndarray, fps: float
 ) -> Generator[None, None, Read]:
     """Let Blender evaluate the deform bones of a control rig at some frames of an action."""
-    owner, played = Handle.from_block(obj, "objects"), Handle.from_block(action, "actions")
+    owner = Handle.from_block(obj, "objects")
+    played = Handle.from_block(action, "actions")
     at = (int(action.frame_range[0]) + frames).tolist()
     sampled = SampledArmature(obj.name, target.skeleton, fps)
     parts = None
@@ -143,7 +144,8 @@ def _evaluate_steps(
 def _evaluate_pieces(
     owner: Handle, played: Handle, sampled: SampledArmature, frames: list[int]
 ) -> Generator[None, None, list[Clip]]:
-    obj, action = find_read_armature(owner), find_read_action(played)
+    obj = find_read_armature(owner)
+    action = find_read_action(played)
     parts = []
     with EvaluationCopy(obj) as copy:
         copy.play(action, actions.find_slot(action, obj))

@@ -70,7 +70,8 @@ def write_and_check(
 
     Raises what `retarget_onto` does of writing and of the result.
     """
-    reader, checks = ResultReader(done, request, bones, options.fewer_keys), []
+    reader = ResultReader(done, request, bones, options.fewer_keys)
+    checks = []
 
     def accept(made: Sequence[bpy.types.Action]) -> None:
         checks.extend(reader.check(obj, made))

@@ -131,9 +131,11 @@ def mend_motions(
     The notes also name other problems, as for a database. Actions keep their place in time, so one
     without its first frame begins a frame later. With `keep_frames`, everything is only reported.
     """
-    mended, notes = [], []
+    mended = []
+    notes = []
     for motion in motions:
-        first, loop = motion.first_frame, motion.is_cyclic
+        first = motion.first_frame
+        loop = motion.is_cyclic
         found = mend_clip(motion.clip, first or 0, loop=loop, keep_frames=keep_frames)
         later = None if first is None else first + found.skipped
         mended.append(replace(motion, clip=found.clip, first_frame=later, skipped=found.skipped))

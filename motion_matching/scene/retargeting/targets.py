@@ -21,7 +21,9 @@ from ..reading.sampling import sample
 from ..rig.armature import check_armature, read_skeleton
 from ..rig.plan import check_follows_keys
 
-_ACTIONS, _FRAMES = 3, 300  # of a character's own that are looked at
+# of a character's own that are looked at
+_ACTIONS = 3
+_FRAMES = 300
 
 
 @dataclass(frozen=True)
@@ -42,7 +44,8 @@ class Target:
 
     def has_same_bones(self, other: Target) -> bool:
         """Return whether another one has the same bones in the same places."""
-        ours, theirs = self.skeleton, other.skeleton
+        ours = self.skeleton
+        theirs = other.skeleton
         return ours.names == theirs.names and all(
             np.array_equal(getattr(ours, rest), getattr(theirs, rest))
             for rest in ("parents", "rest_positions", "rest_rotations")

@@ -73,7 +73,8 @@ def write_retargeted_steps(
     either, nor do steps that are closed. Raises RigChangedError if the armature or an action was
     deleted between two pieces.
     """
-    armature, standing = Handle.from_block(obj, "objects"), ArmatureState.from_object(obj)
+    armature = Handle.from_block(obj, "objects")
+    standing = ArmatureState.from_object(obj)
     made: list[Handle] = []
     starts = [find_start(motion, options) for motion, _ in retargeted.pairs]
     places = [find_origin(obj, start) for start in starts]
@@ -91,7 +92,8 @@ def write_retargeted_steps(
             if source.is_cyclic:  # from its first key to its last
                 low, high = action.frame_range[0], action.frame_range[1]
                 action.use_frame_range = action.use_cyclic = True
-                action.frame_start, action.frame_end = low, high
+                action.frame_start = low
+                action.frame_end = high
         written = [handle.require() for handle in made]
         accept(written)
     except BaseException:
@@ -118,7 +120,8 @@ def _prepare_steps(
     obj: bpy.types.Object, retargeted: Retargeted, options: WriteOptions, placed: _Placed
 ) -> ShareSteps[Writer]:
     """Prepare to write a clip, of a control rig in pieces; return what writes it under a name."""
-    rig, distance = retargeted.target.rig, options.fewer_keys
+    rig = retargeted.target.rig
+    distance = options.fewer_keys
     if rig is None:
         yield None
         return partial(_bake_bones, Handle.from_block(obj, "objects"), retargeted, distance, placed)
@@ -133,7 +136,8 @@ def _bake_bones(
     armature: Handle, retargeted: Retargeted, fewer_keys: float, placed: _Placed, name: str
 ) -> bpy.types.Action:
     """Key the mapped bones, the bones above them, and all moving ones; leave others alone."""
-    obj, clip = armature.require(), placed.clip
+    obj = armature.require()
+    clip = placed.clip
     skeleton = clip.skeleton
     moved = {*retargeted.mapped_bones, *_find_moving_bones(clip)}
     below = map(skeleton.index, moved)

@@ -138,7 +138,8 @@ def to_blender_names(names: tuple[str, ...]) -> tuple[str, ...]:
         )
     result: list[str] = []
     for name in names:
-        unique, number = _truncate(name, NAME_BYTES), 0
+        unique = _truncate(name, NAME_BYTES)
+        number = 0
         while unique in result:
             number += 1
             unique = f"{_truncate(name, NAME_BYTES - 4)}.{number:03d}"
@@ -156,7 +157,8 @@ def compute_standing_rest(clip: Clip) -> Skeleton:
     # medians, because an export's root may lie anywhere
     spread = np.median(np.abs(heads - np.median(heads, axis=1, keepdims=True)), axis=1)  # (F, 3)
     frame = np.argmin((spread[:, 0] + spread[:, 1]) / np.maximum(spread[:, 2], 1e-6))
-    rotations, positions = clip.rotations[frame].copy(), clip.positions[frame].copy()
+    rotations = clip.rotations[frame].copy()
+    positions = clip.positions[frame].copy()
     roots = clip.skeleton.parents < 0
     rotations[roots] = quat.inv_mul(extract_turn_about_z(rotations[roots]), rotations[roots])
     positions[roots, :2] = 0.0
@@ -176,7 +178,8 @@ def compute_tails(skeleton: Skeleton) -> np.ndarray:
     for bone, offset in skeleton.end_sites:
         tip = heads[bone] + quat.mul_vec(rotations[bone], np.array(offset))
         ends.setdefault(bone, []).append(tip)
-    forward, labels = find_ground_bones(skeleton), find_sides(skeleton)
+    forward = find_ground_bones(skeleton)
+    labels = find_sides(skeleton)
     result = np.empty_like(heads)
     for bone, parent in enumerate(skeleton.parents):
         children = skeleton.get_children(bone)
@@ -212,11 +215,13 @@ def find_sides(skeleton: Skeleton) -> list[str]:
 
 def _add_bones(armature: bpy.types.Armature, skeleton: Skeleton) -> None:
     _, heads = skeleton.compute_rest_world()
-    names, tails = to_blender_names(skeleton.names), compute_tails(skeleton)
+    names = to_blender_names(skeleton.names)
+    tails = compute_tails(skeleton)
     created: list[bpy.types.EditBone] = []
     for name, parent, head, tail in zip(names, skeleton.parents, heads, tails, strict=True):
         bone = armature.edit_bones.new(name)
-        bone.head, bone.tail = head, tail
+        bone.head = head
+        bone.tail = tail
         # Z forward, or up for bones that point forward: neighbours bend about like axes
         steep = abs(tail[1] - head[1]) > 0.8 * np.linalg.norm(tail - head)
         bone.align_roll((0, 0, 1) if steep else (0, -1, 0))
@@ -227,7 +232,8 @@ def _add_bones(armature: bpy.types.Armature, skeleton: Skeleton) -> None:
 @contextmanager
 def _enter_edit_mode(obj: bpy.types.Object) -> Iterator[None]:
     layer = bpy.context.view_layer
-    active, selected = layer.objects.active, list(bpy.context.selected_objects)
+    active = layer.objects.active
+    selected = list(bpy.context.selected_objects)
     mode = active.mode if active else "OBJECT"
     if mode != "OBJECT":
         bpy.ops.object.mode_set(mode="OBJECT")

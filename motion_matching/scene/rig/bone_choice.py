@@ -107,7 +107,8 @@ def _sort_depth_first(parents: dict[str, str | None]) -> list[str]:
     below: dict[str | None, list[str]] = {}
     for name, parent in parents.items():
         below.setdefault(parent, []).append(name)
-    order, waiting = [], below.get(None, [])[::-1]
+    order = []
+    waiting = below.get(None, [])[::-1]
     while waiting:
         order.append(waiting.pop())
         waiting += below.get(order[-1], [])[::-1]

@@ -66,9 +66,11 @@ class ArmatureState:
         world = compute_world_matrix(obj)
         rotation, position, scale = decompose_similarity(world, obj.name)
         if steady := find_steady_axes(obj):  # else it would stand as on the frame that is shown
-            rotation, scale = quat.mul(extract_turn_about_z(rotation), steady[0]), steady[1]
+            rotation = quat.mul(extract_turn_about_z(rotation), steady[0])
+            scale = steady[1]
             world = compose_matrices(rotation, position, np.full(3, scale))
-        transform, bones = (rotation, position), obj.data.bones
+        transform = (rotation, position)
+        bones = obj.data.bones
         names = [bone.name for bone in bones]
         matrices = _stack([bone.matrix_local for bone in bones])
         poses = _stack([obj.pose.bones[name].matrix_basis for name in names])
@@ -87,7 +89,8 @@ class ArmatureState:
 
     def compute_posed_rest(self, bone: str, moved: set[str]) -> Transform:
         """Return a bone's rest while bones above it stay posed as now, up to one of `moved`."""
-        matrix, name = np.eye(4), bone
+        matrix = np.eye(4)
+        name = bone
         while (parent := self.parents[name]) is not None:
             matrix = np.linalg.inv(self.matrices[parent]) @ self.matrices[name] @ matrix
             name = parent
@@ -136,7 +139,8 @@ def compute_alignment(
         )
     a, b = ours - ours.mean(axis=0), theirs - theirs.mean(axis=0)
     # the turn that brings the heads nearest, unless all lie on a vertical line
-    sine, cosine = np.sum(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]), np.sum(a[:, :2] * b[:, :2])
+    sine = np.sum(a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0])
+    cosine = np.sum(a[:, :2] * b[:, :2])
     flat = np.hypot(sine, cosine) < 1e-6 * np.sum(a**2)
     turn = quat.from_yaw(np.array(0.0 if flat else np.arctan2(sine, cosine)))
     shift = theirs.mean(axis=0) - quat.mul_vec(turn, ours.mean(axis=0))
@@ -154,7 +158,8 @@ def fit(
     between stay as they are posed, unless they are `at_rest`. Raises RigError if a bone rests
     elsewhere.
     """
-    parents, names = skeleton.parents, skeleton.names
+    parents = skeleton.parents
+    names = skeleton.names
     rest_rotations = quat.normalize(skeleton.rest_rotations.astype(np.float64))
     rest_positions = skeleton.rest_positions.astype(np.float64)
     rotations, positions = quat.fk(rest_rotations, rest_positions, parents)
@@ -164,7 +169,8 @@ def fit(
     moved = {*names, *at_rest}
     rest = quat.mul(back[0], np.stack([standing.rests[name][0] for name in names]))
     # the motion's positions, to keep its proportions
-    turned, local = rest.copy(), positions.copy()
+    turned = rest.copy()
+    local = positions.copy()
     for i, name in enumerate(names):
         between = takewhile(lambda bone: bone not in moved, standing.find_ancestors(name))
         if any(bone in standing.poses for bone in between):  # and not at rest
@@ -173,7 +179,8 @@ def fit(
     over = parents[hung]
     local[hung] = quat.inv_mul_vec(rotations[over], local[hung] - positions[over])
     above = np.where(parents[:, None] < 0, quat.IDENTITY, rotations[parents])
-    before, after = quat.inv_mul(turned, above), quat.inv_mul(rotations, rest)
+    before = quat.inv_mul(turned, above)
+    after = quat.inv_mul(rotations, rest)
     return BoneMap(names, before, after, local, standing.scale)
 
 

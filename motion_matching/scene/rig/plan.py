@@ -73,7 +73,8 @@ def build_plan(
     skeleton = clip.skeleton.with_names(full.names[: clip.skeleton.bone_count])
     carriers = find_carriers(replace(clip, skeleton=skeleton), hips)
     source = apply_armature_rest(obj, standing, skeleton, carriers, find_sliding_bones(clip))
-    clip, names = replace(clip, skeleton=source), source.names
+    clip = replace(clip, skeleton=source)
+    names = source.names
     missing = [n for b, n in enumerate(names) if n not in standing.rests and b not in carriers]
     if missing:
         raise RigError(f"armature '{standing.name}' has no bone '{missing[0]}'; {CHOOSE}")
@@ -81,7 +82,9 @@ def build_plan(
     present = [names[b] for b in carriers if names[b] in standing.rests]
     if root is None and len(present) == len(carriers):
         # the clip's own roots keep their motion
-        carriers, present, root = [], [], RootTarget.HIPS
+        carriers = []
+        present = []
+        root = RootTarget.HIPS
     elif root is None:
         root = RootTarget.BONE if present else RootTarget.OBJECT
     bone: str | None = None
@@ -102,7 +105,8 @@ def build_plan(
         next((order.index(n) for n in standing.find_ancestors(name) if n in moved), -1)
         for name in order
     ]
-    hung, resting = reparent(carried, order, parents), [n for n in present if n != bone]
+    hung = reparent(carried, order, parents)
+    resting = [n for n in present if n != bone]
     source = append_bones(source, full)
     plan = Plan(standing, source, hung, alignment, resting, None, root, bone, at_rest)
     moves = motion and compose(motion, plan.object_rest)
@@ -112,7 +116,8 @@ def build_plan(
 def check_follows_keys(obj: bpy.types.Object, names: tuple[str, ...]) -> None:
     """Raise RigError for bones that would not follow their keys."""
     for name in names:
-        bone, pose = obj.data.bones[name], obj.pose.bones[name]
+        bone = obj.data.bones[name]
+        pose = obj.pose.bones[name]
         what = f"bone '{name}' of armature '{obj.name}'"
         if not bone.use_inherit_rotation or not bone.use_local_location:
             raise RigError(

@@ -100,11 +100,14 @@ def _find_scale_problems(obj: bpy.types.Object) -> Iterator[Problem]:
         if np.ptp(np.abs(own)) < 1e-3 * np.abs(own).max() and own.min() > 0:
             yield Problem("Uneven Scale", f"{error} A parent object has this scale", serious=True)
             return
-        label, sentence, handled = "Uneven Scale", str(error).rstrip("."), False
+        label = "Uneven Scale"
+        sentence = str(error).rstrip(".")
+        handled = False
     else:
         if np.abs(own - 1.0).max() <= _APPLIED:
             return
-        label, handled = "Scale Not Applied", True
+        label = "Scale Not Applied"
+        handled = True
         sentence = "Handled automatically. Apply the scale if you want keys in metres"
     obstacle = find_scale_obstacle(obj)
     sentence += _explain_missing_button(obstacle)
@@ -158,7 +161,8 @@ def _find_front_problems(
     ahead = quat.mul_vec(rotations[roles.hips], forward)
     aside = float(np.arctan2(ahead[0], -ahead[1]))
     if abs(aside) > _ASIDE:
-        obstacle, quarters = find_turn_obstacle(obj), round(aside / (0.5 * np.pi)) % 4
+        obstacle = find_turn_obstacle(obj)
+        quarters = round(aside / (0.5 * np.pi)) % 4
         axis = ("-Y", "+X", "+Y", "-X")[quarters]
         sentence = f"At rest the character faces {axis} of its object; takes start along -Y"
         sentence += _explain_missing_button(obstacle)

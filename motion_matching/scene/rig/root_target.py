@@ -82,14 +82,16 @@ def transfer_root_motion(
     the bone for RootTarget.BONE; `below` names the bones that hang on it. Returns the clip, and the
     motion (F) of the object off its rest if that moves.
     """
-    skeleton, motion = clip.skeleton, extract_ground_motion(clip)
+    skeleton = clip.skeleton
+    motion = extract_ground_motion(clip)
     body = [b for b in range(skeleton.bone_count) if b not in carriers]
     first = 0 if root is None else 1  # the root bone comes before them
 
     def select(array: np.ndarray) -> np.ndarray:
         return np.pad(array[..., body, :], [(0, 0)] * (array.ndim - 2) + [(first, 0), (0, 0)])
 
-    rotations, positions = select(clip.rotations), select(clip.positions)
+    rotations = select(clip.rotations)
+    positions = select(clip.positions)
     rest_rotations = select(skeleton.rest_rotations)
     rest_positions = select(skeleton.rest_positions)
     parents = np.array(
@@ -107,7 +109,8 @@ def transfer_root_motion(
         moved = compose(invert(motion if leaves_motion else alignment), moved)
         if hangs:
             parents[at] = 0
-            moved, rest = compose(invert(root[1]), moved), compose(invert(root[1]), rest)
+            moved = compose(invert(root[1]), moved)
+            rest = compose(invert(root[1]), rest)
         rotations[:, at], positions[:, at] = moved
         rest_rotations[at], rest_positions[at] = rest
     names = (*([root[0]] if root else []), *(skeleton.names[b] for b in body))
@@ -137,7 +140,8 @@ def take_off_carrying(
 def move_clip(clip: Clip, placement: Transform) -> Clip:
     """Return a clip turned and moved as a whole, by one placement or by (F, 1, 4) and (F, 1, 3)."""
     roots = clip.skeleton.parents < 0
-    rotations, positions = clip.rotations.copy(), clip.positions.copy()
+    rotations = clip.rotations.copy()
+    positions = clip.positions.copy()
     local = rotations[:, roots].astype(np.float64), positions[:, roots].astype(np.float64)
     rotations[:, roots], positions[:, roots] = compose(placement, local)
     return replace(clip, rotations=quat.unroll(rotations), positions=positions)
@@ -147,8 +151,10 @@ def reparent(clip: Clip, names: list[str], parents: list[int]) -> Clip:
     """Return the same motion with bones in the order of `names` and below other bones, by index."""
     skeleton = clip.skeleton
     order = [skeleton.index(name) for name in names]
-    rotations, positions = clip.rotations[:, order], clip.positions[:, order]
-    rest_rotations, rest_positions = skeleton.rest_rotations[order], skeleton.rest_positions[order]
+    rotations = clip.rotations[:, order]
+    positions = clip.positions[:, order]
+    rest_rotations = skeleton.rest_rotations[order]
+    rest_positions = skeleton.rest_positions[order]
     for at, (bone, parent) in enumerate(zip(order, parents, strict=True)):
         above = order[parent] if parent >= 0 else -1
         if above == skeleton.parents[bone]:
@@ -156,7 +162,8 @@ def reparent(clip: Clip, names: list[str], parents: list[int]) -> Clip:
         moved, rest = _compute_world(clip, bone)
         if above >= 0:
             over, over_rest = _compute_world(clip, above)
-            moved, rest = compose(invert(over), moved), compose(invert(over_rest), rest)
+            moved = compose(invert(over), moved)
+            rest = compose(invert(over_rest), rest)
         rotations[:, at], positions[:, at] = moved
         rest_rotations[at], rest_positions[at] = rest
     ends = tuple((order.index(bone), offset) for bone, offset in skeleton.end_sites)

@@ -76,23 +76,32 @@ def _compute_shapes(
 ) -> list[tuple[np.ndarray, np.ndarray, np.ndarray, float, float]]:
     """Return head, tail, sideways direction, half width and half depth of each bone's piece."""
     _, heads = skeleton.compute_rest_world()
-    ends, sideways = compute_tails(skeleton), _compute_sideways(skeleton, heads)
+    ends = compute_tails(skeleton)
+    sideways = _compute_sideways(skeleton, heads)
     size = measure_extent(heads[bones])
     labels = find_sides(skeleton)
     sided = {bone for bone, label in enumerate(labels) if label}
     trunk = {above for bone in sided for above in skeleton.get_ancestors(bone)} - sided
     shapes = []
     for bone in bones:
-        head, axis = heads[bone], ends[bone] - heads[bone]
+        head = heads[bone]
+        axis = ends[bone] - heads[bone]
         length = float(np.linalg.norm(axis))
         axis /= length
-        before, after = 0.0, length  # where the piece starts and ends along the bone
+        # where the piece starts and ends along the bone
+        before = 0.0
+        after = length
         if bone in trunk:
-            wide, deep = 0.085 * size, 0.058 * size
-            before, after = -0.025 * size, length + 0.025 * size  # its pieces overlap
+            wide = 0.085 * size
+            deep = 0.058 * size
+            # its pieces overlap
+            before = -0.025 * size
+            after = length + 0.025 * size
         elif not labels[bone] and not skeleton.get_children(bone):  # a head
-            wide, deep = 0.048 * size, 0.056 * size
-            before, after = -0.01 * size, max(length, 0.13 * size)
+            wide = 0.048 * size
+            deep = 0.056 * size
+            before = -0.01 * size
+            after = max(length, 0.13 * size)
         else:
             thinnest = 0.012 if labels[bone] else 0.03
             wide = deep = float(np.clip(0.2 * length, thinnest * size, 0.042 * size))

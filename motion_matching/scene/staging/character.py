@@ -69,7 +69,8 @@ def load_for_character(paths: Sequence[Path], root: str | None = None) -> list[C
     `root` is that of the character, if the first file holds several. Raises MotionDataError if it
     cannot be read; others are left out then.
     """
-    clips, size = [bvh.load(paths[0], root=root)], paths[0].stat().st_size
+    clips = [bvh.load(paths[0], root=root)]
+    size = paths[0].stat().st_size
     for path in sorted(paths[1:], key=_rank_by_name):
         with suppress(MotionDataError, OSError):
             size += path.stat().st_size

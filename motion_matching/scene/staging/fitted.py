@@ -22,7 +22,9 @@ _SIDES = ("Left", "Right")
 _TRUNK = ("Hips", "Spine", "Chest", "UpperChest")
 Ends = dict[str, tuple[np.ndarray, np.ndarray]]  # head and tail by bone
 _UP = np.array([0.0, 0.0, 1.0])
-_NARROW, _WIDE = 0.7, 1.5  # how much narrower or wider a trunk may be than its height says
+# how much narrower or wider a trunk may be than its height says
+_NARROW = 0.7
+_WIDE = 1.5
 
 
 @dataclass(frozen=True)
@@ -48,7 +50,8 @@ def create_fitted_mannequin(
     points = np.zeros(mannequin.points.shape)
     weights = np.zeros((len(points), skeleton.bone_count), np.float32)
     for index, bone in enumerate(demo.names):
-        part, weight = parts[bone], mannequin.weights[:, index]
+        part = parts[bone]
+        weight = mannequin.weights[:, index]
         points += weight[:, None] * _move(mannequin.points, *ours[bone], part, bone in _TRUNK)
         weights[:, part.bone] += weight
     points /= mannequin.weights.sum(axis=1, keepdims=True)
@@ -60,9 +63,11 @@ def _move(
     points: np.ndarray, head: np.ndarray, tail: np.ndarray, part: _Part, upright: bool
 ) -> np.ndarray:
     """Return points (V, 3) as a part goes from the demo's head and tail to its own."""
-    along, target = tail - head, part.tail - part.head
+    along = tail - head
+    target = part.tail - part.head
     length = np.linalg.norm(along)
-    axis, off = along / length, points - head
+    axis = along / length
+    off = points - head
     depths = off @ axis
     across = off - depths[:, None] * axis
     scale = np.array([part.width, part.depth, part.depth]) if upright else part.width
@@ -114,7 +119,9 @@ def _measure_body(
     parts["Neck"] = _Part(owner, neck, head, size, size)
     parts["Head"] = _Part(limbs.head, head, top, size, size)
     for side, arm, one in zip(_SIDES, limbs.arms, limbs.roles.legs, strict=True):
-        upper, lower, hand = heads[arm.upper], heads[arm.lower], heads[arm.hand]
+        upper = heads[arm.upper]
+        lower = heads[arm.lower]
+        hand = heads[arm.hand]
         collar = heads[arm.shoulder] if arm.shoulder is not None else 0.8 * neck + 0.2 * upper
         owner = arm.shoulder if arm.shoulder is not None else limbs.spine[-1]
         chains = {
@@ -125,7 +132,8 @@ def _measure_body(
             "UpLeg": (one.thigh, heads[one.thigh], heads[one.shin]),
             "Leg": (one.shin, heads[one.shin], heads[one.foot]),
         }
-        ankle, foot = heads[one.foot], demo[f"{side}Foot"]
+        ankle = heads[one.foot]
+        foot = demo[f"{side}Foot"]
         toe = heads[one.toe] if one.has_toe else ankle + size * (foot[1] - foot[0])
         tip = toe + size * (demo[f"{side}Toe"][1] - demo[f"{side}Toe"][0])
         chains |= {"Foot": (one.foot, ankle, toe), "Toe": (one.toe, toe, tip)}

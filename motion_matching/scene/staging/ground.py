@@ -45,7 +45,8 @@ class Floor:
 
     def height(self, x: float, y: float) -> float:
         """See `Ground`."""
-        height, ceiling = 0.0, math.inf
+        height = 0.0
+        ceiling = math.inf
         for z, faces_up in self._cast_layers(x, y):
             if faces_up and ceiling - z >= BODY:
                 height = z
@@ -59,7 +60,8 @@ class Floor:
 
     def _cast_layers(self, x: float, y: float) -> Iterator[tuple[float, bool]]:
         """Yield the height of each face at a point, from the top down, and whether it faces up."""
-        down, z = Vector((0.0, 0.0, -1.0)), self._top
+        down = Vector((0.0, 0.0, -1.0))
+        z = self._top
         for _ in range(_MAX_LAYERS):
             hit, normal, _, _ = self._tree.ray_cast(Vector((x, y, z)), down)
             if hit is None:
@@ -175,7 +177,9 @@ def _read_triangles(shape: bpy.types.Object) -> np.ndarray:
 
 def _compute_area_normals(triangles: np.ndarray) -> np.ndarray:
     """Return normals (N, 3) as long as twice the areas."""
-    a, b, c = triangles[:, 0], triangles[:, 1], triangles[:, 2]
+    a = triangles[:, 0]
+    b = triangles[:, 1]
+    c = triangles[:, 2]
     return np.cross(b - a, c - a)
 
 
@@ -213,7 +217,8 @@ def _clip_polygon(corners: list[list[float]], height: float, side: float) -> lis
     """Return the part of a polygon that is above (1) or below (-1) a height."""
     result = []
     for a, b in zip(corners, [*corners[1:], *corners[:1]], strict=True):
-        over_a, over_b = side * (a[2] - height), side * (b[2] - height)
+        over_a = side * (a[2] - height)
+        over_b = side * (b[2] - height)
         if over_a >= 0.0:
             result.append(a)
         if over_a * over_b < 0.0:

@@ -57,7 +57,8 @@ def load_mannequin() -> Mannequin:
 
 def create_mannequin(armature: bpy.types.Object, skeleton: Skeleton, name: str) -> bpy.types.Object:
     """Create a mannequin for an armature of the demo's skeleton, and link it beside that."""
-    demo, mannequin = load_demo_skeleton(), load_mannequin()
+    demo = load_demo_skeleton()
+    mannequin = load_mannequin()
     points = _measure_size(skeleton, demo) * mannequin.points
     bones = [skeleton.index(name) for name in demo.names]
     weights = np.zeros((len(points), skeleton.bone_count), np.float32)

@@ -19,7 +19,8 @@ _SIZE = 0.25  # metres
 def create_marker(name: str) -> bpy.types.Object:
     """Create an empty in the current scene that shows a position and a heading."""
     marker = bpy.data.objects.new(name, None)
-    marker.empty_display_type, marker.empty_display_size = "ARROWS", _SIZE
+    marker.empty_display_type = "ARROWS"
+    marker.empty_display_size = _SIZE
     bpy.context.scene.collection.objects.link(marker)
     return marker
 
@@ -30,13 +31,17 @@ class MarkerWriter:
     The empty exists from `take_over` to `restore`, stays if it has an action, and faces -Y at rest.
     """
 
-    alone, collection, travels, shows_keys = True, "", True, True
+    alone = True
+    collection = ""
+    travels = True
+    shows_keys = True
     scaled: tuple[str, ...] = ()
     tracks = (
         Track("location", OBJECT_GROUP, 0, (0, 1, 2), (0.0,) * 3),
         Track("rotation_euler", OBJECT_GROUP, 3, (2,), (0.0,) * 3),
     )
-    channel_count, at_rest = 6, np.zeros(6)
+    channel_count = 6
+    at_rest = np.zeros(6)
 
     def __init__(self, name: str, start: tuple[float, float, float]) -> None:
         self.armature = Handle("objects", name, 0)  # of no object yet
@@ -75,7 +80,8 @@ class MarkerWriter:
         """Move the empty where it was, after keys or a frame change moved it."""
         marker = find_posable(self.armature)
         x, y, z, *turn = self._last_channels.tolist()
-        marker.location, marker.rotation_euler = (x, y, z), turn
+        marker.location = (x, y, z)
+        marker.rotation_euler = turn
         if update:
             bpy.context.view_layer.update()
 

@@ -19,7 +19,9 @@ _FORWARD = (0.0, -1.0, 0.0)
 _BODIES = ("MESH", "ARMATURE", "CURVE", "SURFACE", "META", "FONT", "VOLUME", "POINTCLOUD")
 _FLAT = 0.1  # metres that what counts as ground may be high
 _SET = 6.0  # metres from which on what a body stands in counts as a set
-_STEP, _MOST_STEPS = 0.25, 80  # metres between two spots, and how many there are on a side
+# metres between two spots, and how many there are on a side
+_STEP = 0.25
+_MOST_STEPS = 80
 _PER_SEGMENT = 48  # points between two control points of a Bézier curve
 
 
@@ -61,9 +63,12 @@ def sample_matrices(obj: bpy.types.Object, frames: Sequence[float]) -> list[Matr
 
     They are evaluated in a scene of their own, so that nothing in the user's changes.
     """
-    scene, result = bpy.data.scenes.new("Sampling"), []
-    render, own = scene.render, bpy.context.scene.render
-    render.fps, render.fps_base = own.fps, own.fps_base
+    scene = bpy.data.scenes.new("Sampling")
+    result = []
+    render = scene.render
+    own = bpy.context.scene.render
+    render.fps = own.fps
+    render.fps_base = own.fps_base
     try:
         scene.collection.objects.link(obj)
         for frame in frames:
@@ -142,7 +147,8 @@ def read_curve_bytes(obj: bpy.types.Object) -> bytes:
 def _sample_bezier(spline: bpy.types.Spline) -> tuple[np.ndarray, np.ndarray]:
     knots = list(spline.bezier_points)
     ends = knots[1:] + knots[:1] if spline.use_cyclic_u else knots[1:]
-    points, radii = [np.array(knots[0].co)[None]], [np.array([knots[0].radius])]
+    points = [np.array(knots[0].co)[None]]
+    radii = [np.array([knots[0].radius])]
     for a, b in zip(knots, ends, strict=False):
         between = interpolate_bezier(a.co, a.handle_right, b.handle_left, b.co, _PER_SEGMENT + 1)
         points.append(np.array(between)[1:])
@@ -180,5 +186,6 @@ def _find_first_chain(edges: np.ndarray) -> list[int]:
     for a, b in edges[1:].tolist():
         if a != last or b in chain:
             break
-        chain[b], last = None, b
+        chain[b] = None
+        last = b
     return list(chain)

@@ -16,7 +16,8 @@ Colour = tuple[float, float, float]
 
 # from where the camera looks: the character's front, its left, and above
 VIEW = np.array([0.55, -1.0, 0.5])
-LENS_MM, SENSOR_MM = 35.0, 36.0
+LENS_MM = 35.0
+SENSOR_MM = 36.0
 RENDER_SIZE = (1280, 720)
 MARGIN = 1.12
 SKY = (0.5, 0.52, 0.55)
@@ -61,9 +62,11 @@ def build_stage(scene: bpy.types.Scene, low: np.ndarray, high: np.ndarray) -> No
 def _add_light(scene: bpy.types.Scene) -> None:
     """Add a sun of 3 W/m², a grey sky, and shadows."""
     light: Any = bpy.data.lights.new("Sun", "SUN")
-    light.energy, light.angle = 3.0, 0.1
+    light.energy = 3.0
+    light.angle = 0.1
     sun = bpy.data.objects.new("Sun", light)
-    sun.rotation_euler, sun.location = (0.7, 0.25, 0.5), (0.0, 0.0, 5.0)
+    sun.rotation_euler = (0.7, 0.25, 0.5)
+    sun.location = (0.0, 0.0, 5.0)
     scene.collection.objects.link(sun)
     scene.world = world = bpy.data.worlds.new("World")
     world.color = SKY
@@ -71,7 +74,9 @@ def _add_light(scene: bpy.types.Scene) -> None:
     # depends on the colour settings
     scene.view_settings.view_transform = "Standard"  # type: ignore[assignment]
     shading = scene.display.shading
-    shading.light, shading.show_cavity, shading.show_shadows = "STUDIO", True, True
+    shading.light = "STUDIO"
+    shading.show_cavity = True
+    shading.show_shadows = True
 
 
 def _add_ground(scene: bpy.types.Scene, low: np.ndarray, high: np.ndarray, tile: float) -> None:
@@ -153,11 +158,13 @@ def _add_camera(scene: bpy.types.Scene, points: np.ndarray) -> bpy.types.Object:
     scene.render.resolution_percentage = 100
     distance = float(np.max((position - points) @ axes[2]))
     data = bpy.data.cameras.new("Camera")
-    data.lens, data.sensor_width = LENS_MM, SENSOR_MM
+    data.lens = LENS_MM
+    data.sensor_width = SENSOR_MM
     data.clip_start, data.clip_end = min(0.1, 0.01 * distance), max(1000.0, 3.0 * distance)
     camera = bpy.data.objects.new("Camera", data)
     matrix = np.eye(4)
-    matrix[:3, :3], matrix[:3, 3] = axes.T, position
+    matrix[:3, :3] = axes.T
+    matrix[:3, 3] = position
     camera.matrix_world = Matrix(matrix.tolist())
     scene.collection.objects.link(camera)
     scene.camera = camera

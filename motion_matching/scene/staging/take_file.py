@@ -46,11 +46,13 @@ def write_take(
     baking and saving raise.
     """
     check_clashes([("'onto'", onto)], [("'path'", path)])
-    clip, legs = take.to_clip(), database.roles.leg_names
+    clip = take.to_clip()
+    legs = database.roles.leg_names
     mark = markers.make_marker_writer(ranges, legs, take.fps)
     options["hips"] = database.role_names["hips"]
     if onto is None:
-        options["root_bone"], options["track"] = "", None
+        options["root_bone"] = ""
+        options["track"] = None
         obstacles = take.performance.obstacles, take.performance.walls
         save_take(clip, path, title=take.name, obstacles=obstacles, mark=mark, **options)
         return
@@ -95,7 +97,8 @@ def build_scene(
     scene = bpy.context.scene
     scene.render.fps = max(1, round(clip.fps))
     scene.render.fps_base = scene.render.fps / clip.fps
-    scene.frame_start, scene.frame_end = FIRST_FRAME, FIRST_FRAME + clip.frame_count - 1
+    scene.frame_start = FIRST_FRAME
+    scene.frame_end = FIRST_FRAME + clip.frame_count - 1
     scene.unit_settings.system = "METRIC"
 
     is_demo = is_demo_skeleton(clip.skeleton)

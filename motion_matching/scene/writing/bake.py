@@ -109,7 +109,8 @@ def bake(
     ) as action:
         for channel in (*moving, *channels):
             mask = masks.get(id(channel), slice(channel.values.shape[1]))
-            at, values = frames[mask], clear_noise(channel.values[:, mask])
+            at = frames[mask]
+            values = clear_noise(channel.values[:, mask])
             actions.write_channel(action, channel.path, at, values, channel.group, channel.free)
         if beside:
             paths = [build_bone_path(b) for b in (*names, *plan.resting) if b in bones]
@@ -136,7 +137,8 @@ def _build_bone_channels(obj: bpy.types.Object, fitted: BoneMap, clip: Clip) -> 
     rotations = np.ascontiguousarray(clip.rotations.transpose(1, 2, 0), dtype=np.float32)
     result = []
     for i, name in enumerate(fitted.bones):
-        pose, path = obj.pose.bones[name], build_bone_path(name)
+        pose = obj.pose.bones[name]
+        path = build_bone_path(name)
         mode = pose.rotation_mode
         count = clip.frame_count if has_motion(rotations[i]) else 1
         values = to_mode(turns[i] @ rotations[i, :, :count], mode)
@@ -184,14 +186,16 @@ def _compute_key_masks(
     distance: float,
 ) -> dict[int, np.ndarray]:
     """Choose which frames keep their keys, by the id of the channel; others keep all."""
-    count, skeleton = plan.clip.frame_count, plan.clip.skeleton
+    count = plan.clip.frame_count
+    skeleton = plan.clip.skeleton
     if not distance or count < 3:
         return {}
     lengths = np.array([fitted.scale * obj.data.bones[name].length for name in fitted.bones])
     tails = quat.mul_vec(fitted.after, lengths[:, None] * Y_AXIS)
     compute_points = _make_points_function(skeleton, fitted, tails, count)
     posed = [c for c in channels if c.bone >= 0]
-    tracks, singles = [c for c in posed if c.moves], [c for c in posed if not c.moves]
+    tracks = [c for c in posed if c.moves]
+    singles = [c for c in posed if not c.moves]
     still = [replace(c, values=np.repeat(c.values, count, axis=1)) for c in singles]
     full = compute_points([*still, *tracks])
     result = {}

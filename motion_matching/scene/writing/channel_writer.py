@@ -103,7 +103,8 @@ class ChannelWriter:
 
     def restore(self, *, keep_action: bool = False) -> None:
         """Restore what `take_over` saved, once; `keep_action` keeps and shows the current one."""
-        saved, self._saved = self._saved, None
+        saved = self._saved
+        self._saved = None
         obj = self.armature.find()
         if saved is not None and obj is not None:
             saved.restore(obj, keep_action)
@@ -135,7 +136,8 @@ class ChannelWriter:
 
     def show_again(self, *, update: bool = True) -> None:
         """Put the armature into the last pose again, after keys or a frame change moved it."""
-        obj, channels = self._find_unchanged(), self._last_channels
+        obj = self._find_unchanged()
+        channels = self._last_channels
         bones = obj.pose.bones
         for part in self._scatter:
             if part.partial:
@@ -216,11 +218,14 @@ class ChannelWriter:
         modes: Sequence[str],
         idle: Collection[str],
     ) -> None:
-        bones, shines = obj.pose.bones, has_nla_tracks(obj)
+        bones = obj.pose.bones
+        shines = has_nla_tracks(obj)
         tracks: list[Track] = []
         self._tracks_by_row: list[tuple[Track, Track, str]] = []
         for row, (name, mode) in enumerate(zip(names, modes, strict=False)):
-            pose, path, turn = bones[name], build_bone_path(name), get_rotation_property(mode)
+            pose = bones[name]
+            path = build_bone_path(name)
+            turn = get_rotation_property(mode)
             connected = obj.data.bones[name].use_connect
             moves = () if connected else find_unlocked_components(pose, "location")
             turns = find_unlocked_components(pose, "rotation")
@@ -278,7 +283,8 @@ def _build_scatter(
     """Find for each property of bones which of its values the tracks' channels set."""
     parts: dict[str, list[tuple[int, int]]] = {}
     for track, bone in zip(tracks, bone_indices, strict=True):
-        size, prop = len(track.rest), track.path.rpartition(".")[2]
+        size = len(track.rest)
+        prop = track.path.rpartition(".")[2]
         pairs = ((size * bone + c, track.start + c) for c in track.free)
         parts.setdefault(prop, []).extend(pairs)
     result = []

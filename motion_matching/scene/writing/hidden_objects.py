@@ -29,10 +29,12 @@ class HiddenObject(NamedTuple):
     @classmethod
     def from_visible(cls, obj: bpy.types.Object) -> HiddenObject:
         """Return an object of the active view layer as it is before it is hidden."""
-        handle, selected = Handle.from_block(obj, "objects"), obj.select_get()
+        handle = Handle.from_block(obj, "objects")
+        selected = obj.select_get()
         if not has_animated_visibility(obj):
             return cls(handle, selected)
-        scene, layer = bpy.context.scene, bpy.context.view_layer
+        scene = bpy.context.scene
+        layer = bpy.context.view_layer
         return cls(handle, selected, Handle.from_block(scene, "scenes"), layer.name)
 
     def set_hidden(self, hidden: bool) -> None:
@@ -76,7 +78,8 @@ def expect_hidden(note: Mapping[str, Any]) -> tuple[HiddenObject, ...]:
 
 def _expect_object(entry: Any) -> HiddenObject | None:
     one = expect_object(entry, "a hidden object", ("name", "selected", "scene", "layer"))
-    name, selected = expect_text(one.get("name"), "'name'"), bool(one.get("selected"))
+    name = expect_text(one.get("name"), "'name'")
+    selected = bool(one.get("selected"))
     obj: bpy.types.Object | None = bpy.data.objects.get(name)
     if obj is None:
         return None

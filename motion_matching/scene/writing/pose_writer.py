@@ -79,14 +79,16 @@ class PoseWriter(ChannelWriter):
         for row, name, above in self._carrying:
             local[:, row] = self._reparented.compute_local(pose, motion, name, above, known)
         rows = local.shape[1]
-        rotations, locations = self._rotations, self._locations
+        rotations = self._rotations
+        locations = self._locations
         rotations[:rows] = np.matmul(self._turns, local[3:].T[..., None])[..., 0]
         locations[:rows] = np.matmul(self._shifts, local[:3].T[..., None] - self._rests)[..., 0]
         for row, name in self._connected:
             check_connected(name, self.armature.name, self._scale * locations[row, :, None])
         if self._object:
             own = self._object.compute_channels(motion)
-            locations[-1], rotations[-1] = own[:3], own[3:]
+            locations[-1] = own[:3]
+            rotations[-1] = own[3:]
         return self._pack_channels(before)
 
     def find_carrier_moves(self, place: tuple[float, float, float]) -> list[CarrierMove]:
@@ -112,11 +114,13 @@ class PoseWriter(ChannelWriter):
 
     def _plan_bones(self, obj: bpy.types.Object, plan: Plan, driven: Sequence[str]) -> None:
         """Find where the bones' local poses come from, and what makes channels of them."""
-        hung, fitted = plan.clip.skeleton, plan.fit()
+        hung = plan.clip.skeleton
+        fitted = plan.fit()
         rows = [hung.index(name) for name in driven]
         turns, shifts = fitted.compute_basis_matrices()
         self._turns, self._shifts = turns[rows].astype(np.float64), shifts[rows].astype(np.float64)
-        self._rests, self._scale = fitted.rest_positions[rows][..., None], fitted.scale
+        self._rests = fitted.rest_positions[rows][..., None]
+        self._scale = fitted.scale
         bones = self._reparented = _ReparentedBones(plan)
         above = [hung.names[parent] if parent >= 0 else None for parent in hung.parents[rows]]
         self._sources = np.array([bones.indices.get(name, 0) for name in driven])
@@ -177,7 +181,8 @@ class _ReparentedBones:
     def _compute_world(self, pose: np.ndarray, number: int, known: dict[int, Rigid]) -> Rigid:
         """Return where the skeleton has a bone in the world."""
         if number not in known:
-            own, parent = Rigid(*pose[:, number].tolist()), self._parents[number]
+            own = Rigid(*pose[:, number].tolist())
+            parent = self._parents[number]
             if parent >= 0:
                 own = compose_rigid(self._compute_world(pose, parent, known), own)
             known[number] = own
@@ -208,7 +213,8 @@ class _ObjectMotion:
     def compute_channels(self, motion: Rigid) -> Rigid:
         """Do what `ObjectFrame.compute_channels` does, in plain floats."""
         seen = compose_rigid(self._above, compose_rigid(motion, self._stands))
-        scale, (x, y, z) = self.frame.scale, self._shift
+        scale = self.frame.scale
+        (x, y, z) = self._shift
         turned = compose_rigid(self._undelta, Rigid(0.0, 0.0, 0.0, *seen[3:]))
         return Rigid(seen.x / scale - x, seen.y / scale - y, seen.z / scale - z, *turned[3:])
 

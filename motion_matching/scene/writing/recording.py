@@ -81,7 +81,8 @@ class GrowingAction:
     def __init__(
         self, armature: Handle, name: str, tracks: Sequence[Track], shares: bool = False
     ) -> None:
-        self._armature, self._tracks = armature, tracks
+        self._armature = armature
+        self._tracks = tracks
         obj = find_posable(armature)
         self._before = playback.PlaybackState.from_object(obj) if shares else None
         with actions.create_action(name, obj, with_own=shares) as action:
@@ -142,7 +143,8 @@ class GrowingAction:
         return True
 
     def _find_action(self) -> bpy.types.Action:
-        action, obj = self._action.find(), find_posable(self._armature)
+        action = self._action.find()
+        obj = find_posable(self._armature)
         if action is None or obj.animation_data is None or obj.animation_data.action != action:
             raise RigError(
                 f"the action being recorded was unassigned from armature '{self._armature.name}'; "
@@ -190,9 +192,11 @@ def write_take(
             _remove_recorded_channels(action, ticks.tracks)
             _write_all(action, ticks)
     else:
-        action, extent = take, tuple(take.frame_range)
+        action = take
+        extent = tuple(take.frame_range)
         actions.assign(obj, action)
-        rows, frames = ticks.rows, ticks.frames
+        rows = ticks.rows
+        frames = ticks.frames
         if rest:
             step = (frames[-1] - frames[0]) / max(len(frames) - 1, 1)
             rows = np.concatenate([rows, rest.rows])
@@ -202,7 +206,8 @@ def write_take(
                 splicing.splice_channel(action, track, frames, track.get_values(rows), extent)
         for move in rest.moves if rest else ():
             splicing.move_keys(action, move, float(frames[-1]))
-    first, count = float(ticks.frames[0]), len(ticks.frames)
+    first = float(ticks.frames[0])
+    count = len(ticks.frames)
     origin = ticks.fps, ticks.lead_in, ticks.collection
     lead_back = rest.lead_back if rest else 0.0
     store_performance(action, ticks.performance, first, count, *origin, lead_back)
@@ -345,7 +350,8 @@ def _read_parts(action: bpy.types.Action) -> list[dict[str, Any]]:
 
 def _check_part(part: Mapping[str, Any]) -> dict[str, Any]:
     """Return a part as `store_performance` makes it. EntryError for anything else."""
-    text, collection = part.get("performance"), part.get("collection", "")
+    text = part.get("performance")
+    collection = part.get("collection", "")
     checked = {
         "frame": expect_number(part.get("frame"), "a frame", -actions.MAX_FRAME, actions.MAX_FRAME),
         "ticks": expect_whole_number(part.get("ticks"), "a number of ticks", 1),

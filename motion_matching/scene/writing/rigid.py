@@ -35,7 +35,9 @@ def compose_rigid(a: Rigid, b: Rigid) -> Rigid:
     ax, ay, az, aw, ai, aj, ak = a
     bx, by, bz, bw, bi, bj, bk = b
     # twice the cross product of the axis and the vector
-    tx, ty, tz = 2.0 * (aj * bz - ak * by), 2.0 * (ak * bx - ai * bz), 2.0 * (ai * by - aj * bx)
+    tx = 2.0 * (aj * bz - ak * by)
+    ty = 2.0 * (ak * bx - ai * bz)
+    tz = 2.0 * (ai * by - aj * bx)
     return Rigid(
         ax + bx + aw * tx + aj * tz - ak * ty,
         ay + by + aw * ty + ak * tx - ai * tz,
@@ -55,7 +57,8 @@ def invert_rigid(a: Rigid) -> Rigid:
 
 def extract_ground_motion(a: Rigid, rest: Rigid) -> Rigid:
     """Return a bone's motion over the ground since its rest: a turn about Z, a shift with Z = 0."""
-    own, resting = Rigid(0.0, 0.0, 0.0, *a[3:]), Rigid(0.0, 0.0, 0.0, *rest[3:])
+    own = Rigid(0.0, 0.0, 0.0, *a[3:])
+    resting = Rigid(0.0, 0.0, 0.0, *rest[3:])
     turned = compose_rigid(own, invert_rigid(resting))
     length = (turned.w**2 + turned.k**2) ** 0.5
     turn = _IDENTITY

@@ -65,7 +65,8 @@ class SavedPose:
         placement = {name: tuple(getattr(obj, name)) for name in names}
         bones = {name: read_property(obj.pose.bones, name) for name in REST}
         playing = PlaybackState.from_object(obj)
-        position, frame = obj.data.pose_position, bpy.context.scene.frame_float
+        position = obj.data.pose_position
+        frame = bpy.context.scene.frame_float
         hidden = tuple(map(HiddenObject.from_visible, hides))
         saved = cls(bone_indices, bones, placement, position, playing, frame, properties, hidden)
         obj[SAVED_POSE] = saved._to_property()
@@ -100,13 +101,15 @@ class SavedPose:
         if position not in ("POSE", "REST"):
             raise EntryError("a saved pose has no position")
         frame = expect_number(note.get("frame"), "'frame'", -MAX_FRAME, MAX_FRAME)
-        playing, properties = _expect_playback(note), _expect_properties(note)
+        playing = _expect_playback(note)
+        properties = _expect_properties(note)
         hidden = expect_hidden(note)
         return cls(indices, bones, placement, position, playing, frame, properties, hidden)
 
     def _to_property(self) -> dict[str, Any]:
         """Return a custom property, which undo steps keep; it keeps the action in the file."""
-        playing, properties = asdict(self.playing), [one._asdict() for one in self.properties]
+        playing = asdict(self.playing)
+        properties = [one._asdict() for one in self.properties]
         del playing["action"]
         action = self.playing.find_action()
         hidden = [one.to_property() for one in self.hidden]
@@ -155,7 +158,8 @@ def _expect_properties(note: Mapping[str, Any]) -> tuple[Switch, ...]:
     result = []
     for entry in expect_list(note.get("properties", []), "'properties'"):
         one = expect_object(entry, "a property", Switch._fields)
-        bone, name = one.get("bone"), one.get("name")
+        bone = one.get("bone")
+        name = one.get("name")
         if not isinstance(bone, str) or not isinstance(name, str):
             raise EntryError("a saved pose has a property without a name")
         value = expect_number(one.get("value"), "a value", -_LARGEST, _LARGEST)
@@ -174,5 +178,6 @@ def _expect_playback(note: Mapping[str, Any]) -> PlaybackState:
     if not isinstance(action, bpy.types.Action | None):
         raise EntryError("a saved pose plays something that is not an action")
     handle = Handle.from_block(action, "actions") if action else None
-    has_data, use_nla = bool(playing.get("has_data")), bool(playing.get("use_nla"))
+    has_data = bool(playing.get("has_data"))
+    use_nla = bool(playing.get("use_nla"))
     return PlaybackState(has_data, handle, slots[0], slots[1], use_nla)

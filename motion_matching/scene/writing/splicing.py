@@ -78,7 +78,8 @@ def clear_keys(action: bpy.types.Action, data_paths: Collection[str]) -> None:
 def copy_other_keys(action: bpy.types.Action, bag: Any, data_paths: Collection[str]) -> None:
     """Copy keys of other properties from an action to a channelbag that does not have the same."""
     for curve in get_channelbag(action).fcurves:
-        path, component = curve.data_path, curve.array_index
+        path = curve.data_path
+        component = curve.array_index
         if path in data_paths or not curve.keyframe_points:
             continue
         keys = _read_all_keys(curve)
@@ -120,7 +121,9 @@ def splice_channel(
     as before. Rotations are near each other on both sides, by whole turns and signs, which change
     no frame, so that what plays between two frames does not turn the long way around.
     """
-    bag, before, after = get_channelbag(action), frames[0] - 1.0, frames[-1] + 1.0
+    bag = get_channelbag(action)
+    before = frames[0] - 1.0
+    after = frames[-1] + 1.0
     edges = []
     if extent[0] <= before:
         edges.append(before)
@@ -246,7 +249,8 @@ def _select_keys(keys: dict[str, np.ndarray], mask: np.ndarray) -> dict[str, np.
 
 def _read_all_keys(curve: bpy.types.FCurve) -> dict[str, np.ndarray]:
     """Return all parts of a curve's keys by name: (K, 2) or (K,)."""
-    result, points = {}, curve.keyframe_points
+    result = {}
+    points = curve.keyframe_points
     for name, (kind, default) in _KEY_PARTS.items():
         values = np.empty((len(points), 2) if default is None else len(points), kind)
         points.foreach_get(name, values.ravel())

@@ -64,7 +64,8 @@ def find_background() -> str:
 
 def get_color(role: str, background: str = "") -> Color:
     """Return the opaque colour of a role, on the theme's background unless another is given."""
-    background, preferences = background or find_background(), get_preferences()
+    background = background or find_background()
+    preferences = get_preferences()
     if preferences is None:
         return _get_default(role, background)
     return (*getattr(preferences, f"{background}_{role}"), 1.0)

@@ -20,7 +20,9 @@ from mathutils import Matrix
 from .colors import Color, get_color
 
 MARGIN = 20.0  # from the corner of the view
-TEXT, SMALL_TEXT = 12.0, 11.0  # sizes
+# sizes
+TEXT = 12.0
+SMALL_TEXT = 11.0
 ABOVE_GROUND = 0.01  # metres, so that the grid does not cut lines
 PAPER = (0.05, 0.05, 0.05, 0.75)  # the colour below plots
 _BOX = np.array([[0, 1, 2], [0, 2, 3]], np.int32)  # two triangles
@@ -142,7 +144,8 @@ def build_box_batch(corners: np.ndarray, colours: np.ndarray) -> Batch:
     faces = 4 * np.arange(len(corners), dtype=np.int32)[:, None, None] + _BOX
     colours = np.repeat(np.asarray(colours, np.float32), 4, axis=0)
     content: Any = {"pos": np.pad(positions, ((0, 0), (0, 1))), "color": colours}
-    shader, faces = gpu.shader.from_builtin("FLAT_COLOR"), faces.reshape(-1, 3)
+    shader = gpu.shader.from_builtin("FLAT_COLOR")
+    faces = faces.reshape(-1, 3)
     return batch_for_shader(shader, "TRIS", content, indices=faces)
 
 

@@ -355,11 +355,13 @@ class SteppedOperator(Operator):
 
         Slow redraws get half of the time: a slice takes as long as the one before it took.
         """
-        now, longest = time.perf_counter(), 0.0
+        now = time.perf_counter()
+        longest = 0.0
         until = now + min(max(now - self._slice_end, _SLICE), _LONGEST_SLICE)
         self._pace.start_slice(now)
         while now + longest < until:
-            progress, began = next(self._steps), now
+            progress = next(self._steps)
+            began = now
             now = time.perf_counter()
             longest = max(longest, now - began)
         self._slice_end = now
@@ -367,7 +369,8 @@ class SteppedOperator(Operator):
 
     def _show_progress(self, context: bpy.types.Context, text: str, part: float) -> None:
         now = time.perf_counter()
-        left, percent = self._time_left.estimate(part, now), f"{part:.0%}"
+        left = self._time_left.estimate(part, now)
+        percent = f"{part:.0%}"
         if not self._pace.is_due((text, percent, left), now):
             return
         # not before, or a redraw between shows another text in the strip than in the status bar
@@ -393,7 +396,8 @@ class BrowsingOperator(SteppedOperator):
 
         Adjust Last Operation runs this again, and a registered operator cannot go on in slices.
         """
-        was_invoked, self._was_invoked = self._was_invoked, False
+        was_invoked = self._was_invoked
+        self._was_invoked = False
         if bpy.app.background or not was_invoked:
             return super().execute(context)
         return super().invoke(context, None)

@@ -173,7 +173,8 @@ def draw_list(
     `items` may belong to a group of the owner: "marks.objects". `tip` is the property of its items
     that their tooltips show.
     """
-    row, (group, _, name) = layout.row(), items.rpartition(".")
+    row = layout.row()
+    (group, _, name) = items.rpartition(".")
     holder = getattr(owner, group) if group else owner
     row.template_list(kind, "", holder, name, owner, index, rows=rows, item_dyntip_propname=tip)
     return row.column(align=True)

@@ -108,7 +108,8 @@ def _all_or_nothing(context: bpy.types.Context) -> Iterator[set[int]]:
 
     The selection is restored then.
     """
-    layer, made = context.view_layer, set[int]()
+    layer = context.view_layer
+    made = set[int]()
     selected = [obj.session_uid for obj in context.selected_objects]
     active_uid = layer.objects.active.session_uid if layer.objects.active else None
     try:

@@ -55,7 +55,8 @@ class MOTION_MATCHING_PT_controls(base.StateHeader, base.ArmaturePanel, bpy.type
         return ("POSE_HLT", state.label) if state else None
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
-        state, layout = app.character.controls.get_state(obj), self.layout
+        state = app.character.controls.get_state(obj)
+        layout = self.layout
         column = base.split_layout(layout)
         column.row().prop(settings.retarget, "legs", expand=True)
         column.row().prop(settings.retarget, "arms", expand=True)
@@ -106,7 +107,8 @@ def _find_roles(obj: bpy.types.Object) -> Mapping[str, str]:
 
 def draw_roles(layout: bpy.types.UILayout, obj: bpy.types.Object, roles: Iterable[str]) -> None:
     """Draw a picker of a bone for each role, and the bone that was found below an empty one."""
-    given, found = settings_of(obj).roles, _find_roles(obj)
+    given = settings_of(obj).roles
+    found = _find_roles(obj)
     for role in roles:
         layout.prop_search(given, role, armature_of(obj), "bones")
         if role in found and not getattr(given, role):

@@ -122,7 +122,8 @@ Auto Tags; Plant and Turn also makes it tag sharp turns"""
 
     def run(self, context: bpy.types.Context) -> None:
         settings = get_active_settings(context)
-        controller, names = settings.controller, [] if self.kind == "EMPTY" else [self.kind]
+        controller = settings.controller
+        names = [] if self.kind == "EMPTY" else [self.kind]
         if self.kind == "READY":
             names = app.controller.labels.list_missing(controller, _READY)
             if not names:

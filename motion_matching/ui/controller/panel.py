@@ -119,7 +119,8 @@ class _SettingsPanel(AdvancedPanel):
         return _is_any_changed(settings.controller, cls.names)
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
-        controller, column = settings.controller, split_layout(self.layout)
+        controller = settings.controller
+        column = split_layout(self.layout)
         for name in self.names:
             if controller.speeds_from_data and name in BY_DATA:
                 continue
@@ -225,8 +226,10 @@ def _draw_actions(layout: bpy.types.UILayout, live: LiveSession, favour: int) ->
     """Draw source, share and value of each neighbour's action, and a button that forces it."""
     decision = live.decision
     cells = layout.split(factor=0.6)
-    names, figures = cells.column(align=True), cells.split(factor=0.4)
-    shares, values = figures.column(align=True), figures.column(align=True)
+    names = cells.column(align=True)
+    figures = cells.split(factor=0.4)
+    shares = figures.column(align=True)
+    values = figures.column(align=True)
     for column, heading in ((names, "Nearest"), (shares, "Share"), (values, "Value")):
         column.label(text=heading)
     for index, frame in enumerate(decision.frames[:_MAX_ACTIONS].tolist()):
@@ -262,7 +265,8 @@ class MOTION_MATCHING_PT_training(StateHeader, _SettingsPanel, bpy.types.Panel):
         return _TRAINING_STATES[app.controller.training.get_training_state(obj)][:2]
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
-        layout, training = self.layout, settings.training
+        layout = self.layout
+        training = settings.training
         state = app.controller.training.get_training_state(obj)
         column = split_layout(layout)
         quality = column.column()

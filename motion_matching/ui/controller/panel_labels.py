@@ -51,7 +51,8 @@ class MOTION_MATCHING_PT_labels(StateHeader, AdvancedPanel, bpy.types.Panel):
         return ("NONE", format_count(count, "Label")) if count else None
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
-        controller, layout = settings.controller, self.layout
+        controller = settings.controller
+        layout = self.layout
         kind = "MOTION_MATCHING_UL_labels"
         side = draw_list(layout, kind, controller, "labels", "label_index", 3)
         side.operator_menu_enum("motion_matching.add_label", "kind", text="", icon="ADD")

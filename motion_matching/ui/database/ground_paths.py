@@ -83,7 +83,8 @@ def get_cache() -> PathCache:
 
 def refresh() -> None:
     """Draw the path that the settings show now, or none."""
-    obj, cache = _get_armature(), get_cache()
+    obj = _get_armature()
+    cache = get_cache()
     cache.watched_state = _get_watched_state(obj)
     source = (
         app.sources.source_list.get_active_source(obj)
@@ -95,7 +96,8 @@ def refresh() -> None:
         return
     try:
         _read_motion(obj, source)
-        cache.snapshot, cache.note = _build_snapshot(obj, source), ""
+        cache.snapshot = _build_snapshot(obj, source)
+        cache.note = ""
         if cache.is_stale:
             cache.note = _STALE_NOTE
         overlay.start()
@@ -112,7 +114,8 @@ def hide() -> None:
         app.callbacks.redraw("WINDOW")
     cache = get_cache()
     cache.snapshot = cache.motion = cache.raw_path = None
-    cache.note, cache.is_stale = "", False
+    cache.note = ""
+    cache.is_stale = False
 
 
 def _get_armature() -> bpy.types.Object | None:
@@ -123,7 +126,8 @@ def _get_armature() -> bpy.types.Object | None:
 
 def _read_motion(obj: bpy.types.Object, source: Any) -> None:
     """Read the motion of a source unless it is known. Errors as in building."""
-    settings, cache = settings_of(obj), get_cache()
+    settings = settings_of(obj)
+    cache = get_cache()
     kind = (
         source.action and source.action.session_uid,
         obj.session_uid,
@@ -150,10 +154,12 @@ def _read_motion(obj: bpy.types.Object, source: Any) -> None:
     clip = app.mapping.mapping.retarget_source(
         obj, source, use.load(app.character.characters.get_axes(settings))
     )
-    previews, placed = scene.reading.path_preview, None
+    previews = scene.reading.path_preview
+    placed = None
     if source.kind == "ACTION":
         placed = previews.read_placement(obj, source.action)
-    roles, speed = app.character.characters.get_roles(settings), source.speed * settings.speed
+    roles = app.character.characters.get_roles(settings)
+    speed = source.speed * settings.speed
     inputs = previews.collect_path_inputs(clip, roles, speed, use.loop, placed)
     seconds = time.perf_counter() - began
     cache.motion = _SourceMotion(kind, inputs, first + (use.start or 0), seconds)
@@ -162,8 +168,10 @@ def _read_motion(obj: bpy.types.Object, source: Any) -> None:
 
 def _build_snapshot(obj: bpy.types.Object, source: Any) -> PathSnapshot:
     """Compute the shown paths; the raw one only if it has changed. Errors as in building."""
-    cache, previews = get_cache(), scene.reading.path_preview
-    read, standing = cache.motion, scene.blender.animation.curve_poses.compute_static_matrix(obj)
+    cache = get_cache()
+    previews = scene.reading.path_preview
+    read = cache.motion
+    standing = scene.blender.animation.curve_poses.compute_static_matrix(obj)
     settings = app.settings.get_simulation_bone_settings(obj)
     known = read, settings.source, standing.tobytes()
     if cache.raw_path is None or cache.raw_path[0] != known:
@@ -193,7 +201,8 @@ def _build_line(track: GroundTrack, height: float) -> np.ndarray:
 
 def _build_arrows(track: GroundTrack, height: float, every: int) -> np.ndarray:
     """Return arrows in the facing direction, as pairs of points: a shaft and two strokes each."""
-    start, ahead = track.positions[::every], track.forward[::every]
+    start = track.positions[::every]
+    ahead = track.forward[::every]
     aside = ahead[:, ::-1] * [1.0, -1.0]
     tip = start + _ARROW * ahead
     strokes = [tip + _ARROW * (-0.35 * ahead + side * 0.25 * aside) for side in (1.0, -1.0)]

@@ -35,10 +35,8 @@ class _BoneItems:
 
 def _list_bones(operator: Any, context: bpy.types.Context | None) -> Sequence[tuple[str, str, str]]:
     """Return the bones to choose from, after the choice to have one found and to use none."""
-    obj, source = (
-        get_active_armature(context or bpy.context),
-        operator_base.get_active_source(bpy.context),
-    )
+    obj = get_active_armature(context or bpy.context)
+    source = operator_base.get_active_source(bpy.context)
     if operator.side == "SOURCE":
         names = app.mapping.source_skeletons.read_source_skeleton(obj, source).names
     else:
@@ -67,7 +65,8 @@ class MOTION_MATCHING_OT_choose_bone(operator_base.Operator, bpy.types.Operator)
         return {"RUNNING_MODAL"}
 
     def run(self, context: bpy.types.Context) -> None:
-        obj, source = get_active_armature(context), operator_base.get_active_source(context)
+        obj = get_active_armature(context)
+        source = operator_base.get_active_source(context)
         app.mapping.mapping.choose_bone(obj, source, self.side == "SOURCE", self.role, self.bone)
         app.database.status.invalidate()
 
@@ -75,7 +74,8 @@ class MOTION_MATCHING_OT_choose_bone(operator_base.Operator, bpy.types.Operator)
 @operator("Find All Bones", requires=(*operator_base.CHARACTER, operator_base.has_active_source))
 def reset_mapping(context: bpy.types.Context) -> None:
     """Clear the bones chosen by hand, and find all automatically"""
-    obj, source = get_active_armature(context), operator_base.get_active_source(context)
+    obj = get_active_armature(context)
+    source = operator_base.get_active_source(context)
     if not app.mapping.mapping.reset(obj, source):
         raise operator_base.NothingToDoError("No bone was chosen by hand")
     app.database.status.invalidate()
@@ -102,7 +102,8 @@ class MOTION_MATCHING_PT_mapping(panel_base.StateHeader, panel_base.SourcePanel,
         return (ICONS[state.kind], state.text) if state else None
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
-        source, layout = settings.sources[settings.source_index], self.layout
+        source = settings.sources[settings.source_index]
+        layout = self.layout
         state = find_state(obj, source)
         if state is None or state.kind == "same":
             panel_base.draw_wrapped_text(

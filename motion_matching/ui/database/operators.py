@@ -80,7 +80,8 @@ imported or assigned. Press again or Esc to stop"""
     )
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
-        obj, preview = get_active_armature(context), runtime.source_preview
+        obj = get_active_armature(context)
+        preview = runtime.source_preview
         settings = settings_of(obj)
         is_shown = app.sources.source_preview.is_shown(obj, settings.sources[settings.source_index])
         if preview and is_shown and preview.mirrored == self.mirrored:
@@ -208,7 +209,8 @@ The next build uses it instead of the computed path"""
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
         obj = get_active_armature(context)
-        uid, index = obj.session_uid, settings_of(obj).source_index
+        uid = obj.session_uid
+        index = settings_of(obj).source_index
         app.sources.source_list.check_source(obj, settings_of(obj).sources[index])
         number = app.sources.source_list.get_enabled_indices(obj).index(
             index
@@ -221,7 +223,8 @@ The next build uses it instead of the computed path"""
             lambda report: engine.building.build.find_tracks(sources, build_settings, report),
             "Finding the path",
         )
-        (obj, source), track = app.sources.source_list.get_source(uid, index), tracks[number]
+        (obj, source) = app.sources.source_list.get_source(uid, index)
+        track = tracks[number]
         if track is None:
             raise SettingsError(
                 f"The source '{source.name}' is too short to build from; use more of its frames."
@@ -232,7 +235,8 @@ The next build uses it instead of the computed path"""
         source.path = scene.reading.hand_path.create_path(
             obj, name, track, first, rides=rides, fewer_keys=self.fewer_keys
         )
-        source.use_path, settings_of(source.path).performer = True, obj
+        source.use_path = True
+        settings_of(source.path).performer = obj
         names = f"'{source.path.name}' has the path of '{source.name}'"
         return f"{names}: edit its keys, and build again"
 
@@ -247,7 +251,9 @@ def use_computed_path(context: bpy.types.Context, source: MotionMatchingSource) 
     if context.object == source.path and context.mode == "OBJECT":
         # with the empty, the panels would be gone
         select_only(get_active_armature(context), context)
-    path, source.path, source.use_path = source.path, None, False
+    path = source.path
+    source.path = None
+    source.use_path = False
     app.database.status.invalidate()
     if path is None:
         return ""

@@ -117,13 +117,15 @@ class _FilesOperator(CharacterOption, MirrorOption, base.Operator):
 
     def run(self, context: bpy.types.Context) -> str:
         paths = self.find_paths()
-        files, sources = app.sources.source_files, engine.sources.sources
+        files = app.sources.source_files
+        sources = engine.sources.sources
         found = {path: files.choose_character(path, self.character) for path in paths}
         obj = get_active_armature(context) or import_armature(paths, context, found[paths[0]])
         present = {(files.find_file(one), one.character) for one in settings_of(obj).sources}
         new = [one for one in found.items() if one not in present]
         for path, character in new:
-            name, uses = sources.name_of_file(path, character), {"mirror": self.mirror}
+            name = sources.name_of_file(path, character)
+            uses = {"mirror": self.mirror}
             add_source(obj, name, kind="FILE", filepath=str(path), character=character, **uses)
         return describe_added(len(new), "file")
 
@@ -167,7 +169,8 @@ def import_armature(
 
     `root` chooses one of several in the first, and MotionDataError is raised if it cannot be read.
     """
-    character, path = scene.staging.character, paths[0].absolute()
+    character = scene.staging.character
+    path = paths[0].absolute()
     name = to_readable(path.parent.name or path.stem)
     obj = character.create_character(character.load_for_character(paths, root or None), name)
     select_only(obj, context)
@@ -198,7 +201,8 @@ sources. Without a selected armature, the character of an FBX or glTF file is us
         imports = scene.reading.imports
         endings = (EXTENSION, *imports.ENDINGS)
         paths = find_chosen_files(self, endings)
-        obj, added = get_active_armature(context), 0
+        obj = get_active_armature(context)
+        added = 0
         failed: list[str] = []
         notes: list[str] = []
         uid: int | None = obj.session_uid if obj else None
@@ -215,7 +219,8 @@ sources. Without a selected armature, the character of an FBX or glTF file is us
                         obj, actions = _import_character(
                             context, paths[number:], self.character, notes
                         )
-                        uid, new = obj.session_uid, imports.collect_uids() - present
+                        uid = obj.session_uid
+                        new = imports.collect_uids() - present
                         added += add_action_sources(obj, actions, self.mirror)
                     else:
                         steps = _read_clips_steps(path, uid, self.character, notes)
@@ -266,7 +271,8 @@ def _undo_import(uid: int | None, before: tuple[int, int], new: set[int]) -> Non
     """Restore an armature's number of sources and the active one, and remove new blocks by uid."""
     obj = next((obj for obj in bpy.data.objects if obj.session_uid == uid), None)
     if obj:
-        settings, (count, active) = settings_of(obj), before
+        settings = settings_of(obj)
+        (count, active) = before
         while len(settings.sources) > count:
             settings.sources.remove(len(settings.sources) - 1)
         settings.source_index = active

@@ -207,7 +207,8 @@ def is_match(source: MotionMatchingSource, words: list[str]) -> bool:
 
 def find_shown_indices(settings: MotionMatchingSettings) -> list[int]:
     """Return the indices of the sources that the search shows."""
-    words, sources = settings.search.lower().split(), settings.sources
+    words = settings.search.lower().split()
+    sources = settings.sources
     return [n for n, source in enumerate(sources) if not words or is_match(source, words)]
 
 
@@ -344,7 +345,8 @@ class MOTION_MATCHING_OT_remove_sources(Operator, bpy.types.Operator):
     requires = (*CHARACTER, has_listed_sources, has_shown_sources)
 
     def run(self, context: Context) -> None:
-        settings, refused = get_active_settings(context), ""
+        settings = get_active_settings(context)
+        refused = ""
         for index in reversed(find_shown_indices(settings)):
             try:
                 _remove_source(settings, index)

@@ -208,7 +208,8 @@ class MOTION_MATCHING_PT_simulation_bone(
         return ("EMPTY_ARROWS", "By Hand") if is_found else ("ERROR", "Path Lost")
 
     def draw_settings(self, obj: Object, settings: MotionMatchingSettings) -> None:
-        layout, bone = self.layout, settings.simulation_bone
+        layout = self.layout
+        bone = settings.simulation_bone
         icon: Any = "HIDE_OFF" if settings.show_path else "HIDE_ON"
         layout.prop(settings, "show_path", toggle=True, icon=icon)
         if settings.show_path and (note := ground_paths.get_cache().note):

@@ -17,7 +17,11 @@ if TYPE_CHECKING:
     from ...app.sources.source_grounds import ShownGround
     from ...app.sources.source_preview import SourcePreview
 
-_BONE, _PATH, _GROUND, _FOOTING = 4.0, 1.5, 3.0, 3.0  # widths
+# widths
+_BONE = 4.0
+_PATH = 1.5
+_GROUND = 3.0
+_FOOTING = 3.0
 _FOOT = 0.11  # metres: half a stroke where a foot stands
 _AROUND = 3.0  # seconds of the path before and after the frame that is shown
 
@@ -54,7 +58,8 @@ def build_paths(
     On ground that rises, that is its profile above the lowest part of it, and a stroke for each
     time that a foot stands. Points (2 N, 3) are pairs.
     """
-    span, around = preview.compute_span(source), _AROUND * preview.fps
+    span = preview.compute_span(source)
+    around = _AROUND * preview.fps
     first = int(max(frame - around, span.first) - preview.first)
     last = int(min(frame + around, span.last) - preview.first)
     if preview.shown.ground is not None:
@@ -70,11 +75,13 @@ def _build_profile(
     path = ground.path[first : last + 1].copy()
     path[:, 2] += drawing.ABOVE_GROUND
     is_near = (ground.feet[:, 4] >= first) & (ground.feet[:, 4] <= last)
-    feet, level = ground.feet[is_near], float(ground.path[:, 2].min()) + drawing.ABOVE_GROUND
+    feet = ground.feet[is_near]
+    level = float(ground.path[:, 2].min()) + drawing.ABOVE_GROUND
     ahead = _FOOT * engine.maths.planar.yaw_to_forward(feet[:, 3])
     along = np.pad(ahead, ((0, 0), (0, 1)))
     middles = feet[:, :3] + [0.0, 0.0, drawing.ABOVE_GROUND]
-    below, shadow = middles.copy(), path.copy()
+    below = middles.copy()
+    shadow = path.copy()
     below[:, 2] = shadow[:, 2] = level
     return [
         (drawing.as_segments(shadow), _PATH, "guide"),
@@ -88,7 +95,8 @@ def _draw_words() -> None:
     """Name the source and its frame in the corner of the view, above the redo panel."""
     if (shown := _find_shown()) is None:
         return
-    text, scale = describe_frame(*shown), bpy.context.preferences.system.ui_scale
+    text = describe_frame(*shown)
+    scale = bpy.context.preferences.system.ui_scale
     blf.size(0, drawing.TEXT * scale)
     left, _ = drawing.measure_overlap()
     margin = drawing.MARGIN * scale
@@ -100,7 +108,8 @@ def draw_button(layout: bpy.types.UILayout, source: Any) -> None:
     """Draw the buttons that preview the active source, and its mirror image."""
     preview = runtime.source_preview
     is_shown = preview is not None and app.sources.source_preview.is_shown(source.id_data, source)
-    row, name = layout.row(align=True), "motion_matching.preview_source"
+    row = layout.row(align=True)
+    name = "motion_matching.preview_source"
     is_mirrored = is_shown and preview.mirrored
     button = row.operator(name, icon="HIDE_OFF", depress=is_shown and not is_mirrored)
     set_options(button, mirrored=False)
@@ -118,7 +127,8 @@ def describe_climb(source: Any) -> str:
 
 def describe_frame(preview: SourcePreview, source: Any) -> str:
     """Return what is previewed: the source, its frame, and the frames that are used."""
-    span, frame = preview.compute_span(source), _get_frame()
+    span = preview.compute_span(source)
+    frame = _get_frame()
     shown = span.limit(span.to_source(frame))
     name = f"{preview.label} (mirrored)" if preview.mirrored else preview.label
     words = f"Preview of {name}: frame {shown:.0f} of {span.first:.0f} to {span.last:.0f}"

@@ -67,11 +67,13 @@ class MOTION_MATCHING_OT_add_feature(Operator, bpy.types.Operator):
         kind = find_kind(self.kind)
         item.axes = kind.axes[0]
         if kind.is_path:
-            item.bone, item.times = "", self.times or AHEAD
+            item.bone = ""
+            item.times = self.times or AHEAD
         else:
             roles = kind.usual_bones
             missing = (role for role in roles if (self.kind, role) not in present)
-            item.bone, item.times = self.bone or next(missing, roles[0]), ""
+            item.bone = self.bone or next(missing, roles[0])
+            item.times = ""
             item.bone_times = self.times if kind.has_times else ""
         features.items.move(len(features.items) - 1, index)
         features.index = index
@@ -110,7 +112,8 @@ class MOTION_MATCHING_MT_add_feature(bpy.types.Menu):
         for times, suffix in (("", ""), (AHEAD, " Ahead"), (BEHIND, " Behind")):
             for kind in FEATURE_KINDS:
                 if kind.is_path == bool(times):
-                    add, icon = MOTION_MATCHING_OT_add_feature.bl_idname, cast(Any, kind.icon)
+                    add = MOTION_MATCHING_OT_add_feature.bl_idname
+                    icon = cast(Any, kind.icon)
                     button = self.layout.operator(add, text=f"{kind.label}{suffix}", icon=icon)
                     set_options(button, kind=kind.name, times=times)
             if suffix != " Behind":

@@ -34,7 +34,8 @@ def _draw_height(layout: bpy.types.UILayout, obj: bpy.types.Object, features: An
     if is_listed or not app.database.status.get_status(obj).has_heights:
         return
     base.draw_wrapped_text(layout, "Clips on slopes are also compared by Height", "INFO")
-    name, icon = "motion_matching.add_feature", cast(Any, HEIGHT.icon)
+    name = "motion_matching.add_feature"
+    icon = cast(Any, HEIGHT.icon)
     button = layout.operator(name, text="Adjust Height", icon=icon)
     base.set_options(button, kind=HEIGHT.name)
 
@@ -57,7 +58,8 @@ class MOTION_MATCHING_PT_features(
         return ("NONE", f"{dimensions} Values") if dimensions else None
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
-        features, layout = settings.features, self.layout
+        features = settings.features
+        layout = self.layout
         base.draw_preset_row(layout, "features", features.preset)
         column = base.split_layout(layout)
         column.prop(features, "responsiveness", slider=True)

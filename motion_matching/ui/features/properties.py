@@ -24,7 +24,9 @@ from ..base.typed_properties import (
     updates,
 )
 
-AHEAD, BEHIND = "0.3333333333, 0.6666666667, 1", "-0.3333333333, -0.6666666667, -1"  # seconds
+# seconds
+AHEAD = "0.3333333333, 0.6666666667, 1"
+BEHIND = "-0.3333333333, -0.6666666667, -1"
 KINDS: Any = tuple((k.name, k.label, k.help, k.icon, k.number) for k in FEATURE_KINDS)
 _AXES = (  # files know them by their order
     ("xyz", "All", "All three directions"),
@@ -73,10 +75,14 @@ def _change_kind(self: MotionMatchingFeature, context: bpy.types.Context) -> Non
     kind = find_kind(self.kind)
     if kind.is_path:
         if not self.times or self.axes not in kind.axes:
-            self.bone, self.times, self.axes = "", self.times or AHEAD, kind.axes[0]
+            self.bone = ""
+            self.times = self.times or AHEAD
+            self.axes = kind.axes[0]
     elif not self.bone or (self.bone == "hips" and "hips" not in kind.usual_bones):
         usual = "hips" if "hips" in kind.usual_bones else kind.usual_bones[0]
-        self.bone, self.times, self.axes = usual, "", kind.axes[0]
+        self.bone = usual
+        self.times = ""
+        self.axes = kind.axes[0]
     _clear_preset(self, context)
 
 

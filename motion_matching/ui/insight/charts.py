@@ -24,13 +24,25 @@ if TYPE_CHECKING:
 Box = tuple[float, float, float, float]  # left, bottom, right, top
 
 WIDTH = 272.0
-_LEFT, _RIGHT, _FOOT = 34.0, 8.0, 20.0  # beside and below what is drawn
-_CELL, _BARS, _LINE = 12.0, 42.0, 15.0  # heights: a row of the map, the tallest bar, a line of text
-_GAP, _HEAD = 6.0, 60.0  # between charts, and below what Blender writes on top
+# beside and below what is drawn
+_LEFT = 34.0
+_RIGHT = 8.0
+_FOOT = 20.0
+# heights: a row of the map, the tallest bar, a line of text
+_CELL = 12.0
+_BARS = 42.0
+_LINE = 15.0
+# between charts, and below what Blender writes on top
+_GAP = 6.0
+_HEAD = 60.0
 _LINE_WIDTH = 1.5
 _WHITE = (1.0, 1.0, 1.0, 0.8)
-_FEW, _MANY = np.array([0.12, 0.2, 0.34, 1.0]), np.array([0.62, 0.84, 1.0, 1.0])  # frames in a cell
-_HOLE, _DATA, _SIMULATION = (1.0, 0.25, 0.2, 1.0), (0.23, 0.5, 0.78, 1.0), (1.0, 0.6, 0.15, 1.0)
+# frames in a cell
+_FEW = np.array([0.12, 0.2, 0.34, 1.0])
+_MANY = np.array([0.62, 0.84, 1.0, 1.0])
+_HOLE = (1.0, 0.25, 0.2, 1.0)
+_DATA = (0.23, 0.5, 0.78, 1.0)
+_SIMULATION = (1.0, 0.6, 0.15, 1.0)
 
 
 class ChartCache:
@@ -65,19 +77,23 @@ class Chart(NamedTuple):
 def build_coverage_chart(covered: Coverage) -> Chart:
     """Return the chart of frames by speed, upward, and turn rate, to the left; holes are framed."""
     coverage = engine.insight.coverage.coverage
-    rows, columns = covered.visible_row_count, covered.frames.shape[1]
-    width, top = (WIDTH - _LEFT - _RIGHT) / columns, _FOOT + rows * _CELL
+    rows = covered.visible_row_count
+    columns = covered.frames.shape[1]
+    width = (WIDTH - _LEFT - _RIGHT) / columns
+    top = _FOOT + rows * _CELL
     shares = (np.log1p(covered.frames) / np.log1p(max(covered.frames.max(), 1)))[..., None]
     colours = (_FEW + (_MANY - _FEW) * shares).tolist()
 
     def find_cells(mask: np.ndarray) -> Iterator[tuple[Box, drawing.Color]]:
         for row, column in np.argwhere(mask[:rows]).tolist():
-            left, bottom = _LEFT + (columns - 1 - column) * width, _FOOT + row * _CELL
+            left = _LEFT + (columns - 1 - column) * width
+            bottom = _FOOT + row * _CELL
             yield (left, bottom, left + width - 1.0, bottom + _CELL - 1.0), colours[row][column]
 
     holes = [cell for cell, _ in find_cells(covered.holes)]
     boxes = [*find_cells(covered.frames > 0), *_outline(holes, _HOLE, bottom=True)]
-    speeds, turns = coverage.SPEED_EDGES, np.degrees(coverage.TURN_EDGES)
+    speeds = coverage.SPEED_EDGES
+    turns = np.degrees(coverage.TURN_EDGES)
     cell = f"{speeds[1] - speeds[0]:g} m/s by {turns[1] - turns[0]:.0f}°/s"
     texts = [
         Text(_GAP, top + 2.1 * _LINE, "Frames by Speed (m/s) and Turn Rate (°/s)"),
@@ -94,8 +110,10 @@ def build_coverage_chart(covered: Coverage) -> Chart:
 
 def build_histogram_chart(name: str, table: dict[str, Any]) -> Chart:
     """Return the chart of shares in each bin: of the data, filled, and the simulation, outlined."""
-    edges, most = table["edges"], max(*table["data"], *table["simulation"], 1e-6)
-    width, top = (WIDTH - _LEFT - _RIGHT) / (len(edges) - 1), _FOOT + _BARS
+    edges = table["edges"]
+    most = max(*table["data"], *table["simulation"], 1e-6)
+    width = (WIDTH - _LEFT - _RIGHT) / (len(edges) - 1)
+    top = _FOOT + _BARS
     lefts = [_LEFT + k * width for k in range(len(edges))]
 
     def find_bars(kind: str) -> Iterator[Box]:
@@ -139,7 +157,8 @@ def _draw() -> None:
     report = runtime.coverage_reports.get(obj.session_uid) if obj and runtime.live is None else None
     if report is None:
         return
-    room, above = context.region.height / context.preferences.system.ui_scale - _HEAD, 0.0
+    room = context.region.height / context.preferences.system.ui_scale - _HEAD
+    above = 0.0
     for name, chart in _iter_shown_charts(obj, report):
         if drawing.MARGIN + above + chart.height > room:
             return
@@ -157,7 +176,8 @@ def _iter_shown_charts(
     cache = runtime.get_cache(ChartCache)
     if cache.report is not report:
         tables = report.inspection.histograms.items()
-        cache.report, cache.batches = report, {}
+        cache.report = report
+        cache.batches = {}
         cache.charts = {
             "coverage": build_coverage_chart(report.inspection.covered),
             **{name: build_histogram_chart(name, table) for name, table in reversed(tables)},

@@ -25,7 +25,9 @@ _STRAND = 1.5  # width
 Builder = Callable[[Any], Any]
 _MAP = 220.0  # size of the map
 _MAX_POSES = 3000
-_DOT, _HEAD = 0.006, 0.018  # shares of the map's size
+# shares of the map's size
+_DOT = 0.006
+_HEAD = 0.018
 # kind of stroke: its width, and its colour
 _STYLES = {
     "body": (1.5, "guide"),
@@ -72,7 +74,8 @@ def _draw_scene() -> None:
 
 def _place_strands(obj: bpy.types.Object) -> list[tuple[str, Any, Matrix, Builder]]:
     """Return the shown strands with their name, where they start, and what builds their batch."""
-    report, settings = runtime.coverage_reports.get(obj.session_uid), settings_of(obj).insight
+    report = runtime.coverage_reports.get(obj.session_uid)
+    settings = settings_of(obj).insight
     if report is None:
         return []
     x, y, yaw = (
@@ -98,7 +101,8 @@ def _compute_matrix(x: float, y: float, z: float, yaw: float) -> Matrix:
 
 def _draw_labels(obj: bpy.types.Object) -> None:
     """Name the strands, behind the point where they start."""
-    context, color = bpy.context, drawing.get_text_color()
+    context = bpy.context
+    color = drawing.get_text_color()
     blf.size(0, drawing.TEXT * context.preferences.system.ui_scale)
     for line, (name, _, matrix, build) in enumerate(_place_strands(obj)):
         farther = 0.25 * line if build is _build_plain_strand_batch else 0.0
@@ -176,7 +180,8 @@ def _draw_map(obj: bpy.types.Object, mapped: app.insight.data_insight.MappedPose
     marked, around = get_marked_frames(obj, mapped)
     with drawing.draw_in_corner(_MAP):
         gpu.matrix.scale_uniform(_MAP)
-        shown, name = mapped.colours[insight.map_colours], f"map by {insight.map_colours}"
+        shown = mapped.colours[insight.map_colours]
+        name = f"map by {insight.map_colours}"
         dots = _get_built(name, positions, lambda _: _build_dots(positions, shown))
         drawing.draw_boxes(dots)
         if len(around):
@@ -190,7 +195,8 @@ def get_marked_frames(
     obj: bpy.types.Object, mapped: app.insight.data_insight.MappedPoses
 ) -> tuple[list[int], Sequence[int]]:
     """Return the frames of a map that were played last, or are inspected, and those blended."""
-    trail, inspector = runtime.trail, runtime.inspector
+    trail = runtime.trail
+    inspector = runtime.inspector
     if _is_live(obj):
         is_played = mapped[:2] == (trail.key, runtime.statuses.editions[trail.key])
         return (list(trail.frames), trail.neighbour_frames) if is_played else ([], ())
@@ -243,7 +249,8 @@ def _build_dots(positions: np.ndarray, colours: np.ndarray) -> drawing.Batch:
     frames = np.arange(0, len(positions), max(-(-len(positions) // _MAX_POSES), 1))
     centres = np.concatenate([[[0.5, 0.5]], positions[frames]])
     rgba = np.full((len(centres), 4), 0.9)
-    rgba[0], rgba[1:, :3] = drawing.PAPER, colours[frames]
+    rgba[0] = drawing.PAPER
+    rgba[1:, :3] = colours[frames]
     half_sizes = np.full((len(centres), 1), _DOT)
     half_sizes[0] = 0.5
     return _build_squares(centres, half_sizes, rgba)
@@ -252,7 +259,8 @@ def _build_dots(positions: np.ndarray, colours: np.ndarray) -> drawing.Batch:
 def _build_trail(positions: np.ndarray) -> drawing.Batch:
     """Return a batch of the last frames on the map: older ones are fainter, the newest is large."""
     count = len(positions)
-    colours, half_sizes = np.ones((count, 4)), np.full((count, 1), 1.5 * _DOT)
+    colours = np.ones((count, 4))
+    half_sizes = np.full((count, 1), 1.5 * _DOT)
     colours[:, 3] = np.linspace(0.1, 1.0, count) if count > 1 else 1.0
     half_sizes[-1] = _HEAD
     return _build_squares(positions, half_sizes, colours)

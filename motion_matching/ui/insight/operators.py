@@ -229,7 +229,8 @@ def exclude_spare_motion(context: bpy.types.Context) -> app.steps.Steps[str]:
     """Tag motion that scripts hardly play and that resembles other motion as Do Not Use. Your own \
 tags stay. Remove the ranges in the panel Tags to play it again"""
     obj = get_active_armature(context)
-    uid, keep = obj.session_uid, settings_of(obj).insight.keep
+    uid = obj.session_uid
+    keep = settings_of(obj).insight.keep
     found = yield from app.insight.spare_motion.find_steps(obj, keep)
     if not found.ranges:
         raise SettingsError("All of the motion is needed; keep less of it.")
@@ -249,7 +250,8 @@ tags stay. Remove the ranges in the panel Tags to play it again"""
 
 
 def has_inspected_frame(context: bpy.types.Context) -> str:
-    seen, obj = runtime.inspector, get_active_armature(context)
+    seen = runtime.inspector
+    obj = get_active_armature(context)
     is_own = seen is not None and seen.armature.uid == obj.session_uid
     return "" if is_own and seen.inspected else base.n_("Inspect a frame first")
 
@@ -288,12 +290,15 @@ Here on its source, for all new takes"""
     bl_label = "Forbid"
 
     def steps(self, context: bpy.types.Context) -> app.steps.Steps[str]:
-        seen, obj = runtime.inspector, get_active_armature(context)
-        uid, frame = obj.session_uid, _get_frame(self.frame)
+        seen = runtime.inspector
+        obj = get_active_armature(context)
+        uid = obj.session_uid
+        frame = _get_frame(self.frame)
         found = yield from app.insight.inspected_frames.find_source_steps(obj, seen.database, frame)
         source = settings_of(get_armature(uid)).sources[found.source_index]
         around = math.ceil(_FORBIDDEN * seen.database.fps * found.step)
-        start, end = max(found.frame - around, 0), found.frame + around
+        start = max(found.frame - around, 0)
+        end = found.frame + around
         kind = engine.database.tags.tags.NO_ENTRY
         add_range(source, LABELS[kind], kind, start, end)
         app.database.status.invalidate()

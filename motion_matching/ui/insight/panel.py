@@ -40,7 +40,8 @@ class MOTION_MATCHING_PT_insight(base.StateHeader, base.AdvancedPanel, bpy.types
 
     @classmethod
     def is_in_use(cls, obj: bpy.types.Object, settings: MotionMatchingSettings) -> bool:
-        uid, inspector = obj.session_uid, runtime.inspector
+        uid = obj.session_uid
+        inspector = runtime.inspector
         if uid in runtime.coverage_reports or uid in runtime.pose_maps:
             return True
         is_inspected = inspector is not None and inspector.armature.uid == uid
@@ -72,7 +73,8 @@ class MOTION_MATCHING_PT_coverage(_InsightPanel, bpy.types.Panel):
     bl_options = set()
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
-        layout, insight = self.layout, settings.insight
+        layout = self.layout
+        insight = settings.insight
         coverage = runtime.coverage_reports.get(obj.session_uid)
         column = base.split_layout(layout)
         column.prop(insight, "beside")
@@ -93,7 +95,8 @@ class MOTION_MATCHING_PT_coverage(_InsightPanel, bpy.types.Panel):
         if reason := app.insight.data_insight.explain_staleness(obj, coverage):
             base.draw_wrapped_text(layout, f"{reason}: measure again", "FILE_REFRESH")
         base.draw_small_lines(layout, coverage.summary)
-        box, missing = layout.box(), coverage.to_capture
+        box = layout.box()
+        missing = coverage.to_capture
         if missing:
             box.label(text="What to Capture Next", icon="OUTLINER_DATA_ARMATURE")
         else:
@@ -117,7 +120,8 @@ class MOTION_MATCHING_PT_odd_postures(base.StateHeader, _InsightPanel, bpy.types
         return ("INFO", f"{count}") if count else ("CHECKMARK", "None")
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
-        layout, found = self.layout, app.database.status.get_status(obj)
+        layout = self.layout
+        found = app.database.status.get_status(obj)
         odd = found.odd
         if not odd.moments:
             is_built = found.kind == "fresh"
@@ -169,7 +173,9 @@ class MOTION_MATCHING_PT_frame_inspector(_InsightPanel, bpy.types.Panel):
     """A frame as the search sees it"""
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
-        layout, insight, inspector = self.layout, settings.insight, runtime.inspector
+        layout = self.layout
+        insight = settings.insight
+        inspector = runtime.inspector
         column = base.split_layout(layout)
         _draw_choice(column, insight)
         is_own = inspector is not None and inspector.armature.uid == obj.session_uid
@@ -190,7 +196,8 @@ class MOTION_MATCHING_PT_frame_inspector(_InsightPanel, bpy.types.Panel):
             base.draw_wrapped_text(layout, inspector.problem, "ERROR")
         elif reason := app.insight.data_insight.explain_staleness(obj, inspector):
             base.draw_wrapped_text(layout, f"{reason}: inspect again", "FILE_REFRESH")
-        inspection, inspected = inspector.inspection, inspector.inspected
+        inspection = inspector.inspection
+        inspected = inspector.inspected
         if inspection:
             _draw_frame(layout, inspector, inspection.frame)
             _draw_costs(layout, inspector, inspection)
@@ -230,9 +237,11 @@ def _draw_costs(layout: UILayout, inspector: Inspector, inspection: FrameInspect
 
 def _draw_candidates(layout: UILayout, inspector: Inspector, inspection: FrameInspection) -> None:
     """Draw the frame itself and the best others, each with its verdict."""
-    box, here = layout.box(), inspection.continuing
+    box = layout.box()
+    here = inspection.continuing
     for weighed in (here, *inspection.candidates):
-        lines, figure = box.column(align=True), f"{weighed.cost:.2f}"
+        lines = box.column(align=True)
+        figure = f"{weighed.cost:.2f}"
         icon: Any = _VERDICT_ICONS.get(weighed.verdict.partition(":")[0], "REMOVE")
         if weighed is here:
             row = lines.row()
@@ -246,7 +255,8 @@ def _draw_candidates(layout: UILayout, inspector: Inspector, inspection: FrameIn
             price = engine.blending.transition_cost.format_price(weighed.price)
             verdict = f"{verdict}. Price {price}"
         base.draw_wrapped_text(lines, verdict, "BLANK1")
-    flip, database = inspection.flip, inspector.database
+    flip = inspection.flip
+    database = inspector.database
     feature = database.schema.features[flip.feature] if flip else None
     title = format_kind(feature.kind, feature.bone) if feature else ""
     text = engine.matching.flips.describe_flip(flip, database, inspection.frame, title)
@@ -273,7 +283,8 @@ def _draw_listed(
     lines: UILayout, inspector: Inspector, frame: int, icon: Any, figure: str, *, is_candidate: bool
 ) -> None:
     """Draw a frame of a list: its number, a figure and its buttons, and its source below."""
-    row, (number, clip) = lines.row(), format_frame(inspector, frame)
+    row = lines.row()
+    (number, clip) = format_frame(inspector, frame)
     row.label(text=number, icon=icon)
     base.draw_aligned(row, figure)
     _draw_buttons(row, inspector, frame, is_candidate=is_candidate)
@@ -321,7 +332,8 @@ class MOTION_MATCHING_PT_pose_map(_InsightPanel, bpy.types.Panel):
     bl_label = "Map of Poses"
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
-        layout, mapped = self.layout, runtime.pose_maps.get(obj.session_uid)
+        layout = self.layout
+        mapped = runtime.pose_maps.get(obj.session_uid)
         column = base.split_layout(layout)
         column.prop(settings.insight, "map")
         column.prop(settings.insight, "map_colours")
@@ -333,7 +345,8 @@ class MOTION_MATCHING_PT_pose_map(_InsightPanel, bpy.types.Panel):
             return
         if reason := app.insight.data_insight.explain_staleness(obj, mapped):
             base.draw_wrapped_text(layout, f"{reason}: map again", "FILE_REFRESH")
-        kind, poses = settings.insight.map, mapped.poses
+        kind = settings.insight.map
+        poses = mapped.poses
         if kind == "field":
             if mapped.metric != app.controller.training.get_field_metric(obj):
                 text = "The field is not mapped with this similarity: map again"

@@ -28,12 +28,16 @@ if TYPE_CHECKING:
 
 _AHEAD = 1.0  # seconds that paths show
 _STEPS = 8
-_RING, _SAMPLE, _TOE = 0.25, 0.05, 0.07  # metres
+# metres
+_RING = 0.25
+_SAMPLE = 0.05
+_TOE = 0.07
 _SOON = 0.1  # seconds before which a sample of the future is the simulation object itself
 _CIRCLE = [(math.cos(a), math.sin(a)) for a in (2.0 * math.pi * k / 24 for k in range(25))]
 _LINE = 17  # from a line of text to the next
 _RECORDED_TEXT = 16.0  # size
-_RED, _AMBER = (1.0, 0.25, 0.2, 1.0), (1.0, 0.7, 0.15, 1.0)
+_RED = (1.0, 0.25, 0.2, 1.0)
+_AMBER = (1.0, 0.7, 0.15, 1.0)
 
 
 class Line(NamedTuple):
@@ -71,7 +75,8 @@ class HudCache:
 
 def build_snapshot(live: LiveSession, obj: bpy.types.Object, frame: Frame) -> Snapshot:
     """Return the numbers and texts of a tick for the shown layers, at the positions as seen."""
-    session, play = live.session, settings_of(obj).play
+    session = live.session
+    play = settings_of(obj).play
     lines: list[Line] = []
     height = float(frame.pose[2, 0]) + drawing.ABOVE_GROUND
 
@@ -121,7 +126,8 @@ def _find_matched_placements(
     database: Any, frame: Frame, times: Sequence[float]
 ) -> list[Placement]:
     """Return where the clip of the played frame leads the character within times in seconds."""
-    (x, y, yaw), first = frame.character, frame.frame
+    (x, y, yaw) = frame.character
+    first = frame.frame
     last = int(database.stops[database.range_of_frame[first]]) - 1
     frames = [min(first + round(t * database.fps), last) for t in times]
     (x0, y0, yaw0), *track = database.track[[first, *frames]].tolist()
@@ -164,8 +170,11 @@ def _build_ring(x: float, y: float, radius: float) -> list[tuple[float, float]]:
 
 
 def _build_contact_lines(live: LiveSession, obj: bpy.types.Object, frame: Frame) -> list[Line]:
-    method, world, bones = live.session.performer.method, obj.matrix_world, obj.pose.bones
-    names, result = _get_bone_names(method.skeleton.names), []
+    method = live.session.performer.method
+    world = obj.matrix_world
+    bones = obj.pose.bones
+    names = _get_bone_names(method.skeleton.names)
+    result = []
     for leg, contact, held in zip(method.legs, frame.contacts.tolist(), frame.locked, strict=True):
         bone: Any = bones.get(names[leg.chain[-1]])
         above: Any = bones.get(names[leg.chain[-2]])
@@ -183,9 +192,11 @@ def _get_bone_names(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _build_texts(live: LiveSession, frame: Frame) -> tuple[str, ...]:
-    database, rate = live.database, f"{app.strip.state.describe_rate(live)} ticks/s"
+    database = live.database
+    rate = f"{app.strip.state.describe_rate(live)} ticks/s"
     if database is None:
-        (vx, vy), (wx, wy) = live.session.velocity, frame.desired_velocity
+        (vx, vy) = live.session.velocity
+        (wx, wy) = frame.desired_velocity
         speeds = f"Speed  {math.hypot(vx, vy):.2f} m/s    desired  {math.hypot(wx, wy):.2f} m/s"
         return (f"{speeds}    {rate}",)
     source = app.database.frame_numbers.get_numbered_source(
@@ -205,8 +216,10 @@ def _build_texts(live: LiveSession, frame: Frame) -> tuple[str, ...]:
 
 def _describe_price(live: LiveSession) -> tuple[str, ...]:
     """Describe what the last jump costs the eye; measured once for each jump."""
-    cache, performer = runtime.get_cache(HudCache), live.session.performer
-    last, costs = performer.last_transition, engine.blending.transition_cost
+    cache = runtime.get_cache(HudCache)
+    performer = live.session.performer
+    last = performer.last_transition
+    costs = engine.blending.transition_cost
     if last is None:
         return ()
     if cache.price is None or cache.price[0] is not last:
@@ -221,7 +234,8 @@ def _describe_choice(live: LiveSession, frame: Frame) -> tuple[str, ...]:
     if live.field is None:
         milliseconds = 1000.0 * performer.method.last_search_seconds
         return (f"Cost  {frame.cost:.2f}    Search  {milliseconds:.2f} ms",)
-    settings, decision = performer.settings.motion_field, live.decision
+    settings = performer.settings.motion_field
+    decision = live.decision
     plans = "planning ahead" if live.field.function else "greedy"
     if settings.favour and decision:
         plans = f"number {decision.chosen + 1} forced"
@@ -269,8 +283,10 @@ def _draw_lines() -> None:
 
 def _draw_texts() -> None:
     """Draw the texts, after the lines of the same view."""
-    cache, scale = runtime.get_cache(HudCache), bpy.context.preferences.system.ui_scale
-    snapshot, color = cache.snapshot, drawing.get_text_color()
+    cache = runtime.get_cache(HudCache)
+    scale = bpy.context.preferences.system.ui_scale
+    snapshot = cache.snapshot
+    color = drawing.get_text_color()
     if snapshot is None:
         return
     began = time.perf_counter()

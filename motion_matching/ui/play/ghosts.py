@@ -24,11 +24,17 @@ if TYPE_CHECKING:
     from ...engine.field.method import MotionField
     from ...engine.field.states.tasks import TaskGoal
 
-_CHOSEN, _OTHER = 5.0, 1.5  # widths of lines
+# widths of lines
+_CHOSEN = 5.0
+_OTHER = 1.5
 _FAINTEST = 0.12
-_NEAR, _FAR = 0.3, 0.8  # metres from the character to the ends of the arrow
+# metres from the character to the ends of the arrow
+_NEAR = 0.3
+_FAR = 0.8
 _BAR_START = 0.15  # of the height of a body, from it to the bar of its share
-_BARB, _BARB_TURN = 0.12, 2.6  # metres, radians
+# metres, radians
+_BARB = 0.12
+_BARB_TURN = 2.6
 
 Rgb = tuple[float, float, float]
 
@@ -56,7 +62,8 @@ def build_ghosts(method: MotionField, frame: Frame, tall: float | None = None) -
     (x, y, yaw), height = frame.character, float(frame.pose[2, 0])
     poses = method.states.next_poses.take(decision.states, axis=0)
     bodies = engine.field.ghosts.build_segments(poses, method.skeleton.parents, (x, y, height, yaw))
-    ground, bars = height + drawing.ABOVE_GROUND, np.empty((0, 3), np.float32)
+    ground = height + drawing.ABOVE_GROUND
+    bars = np.empty((0, 3), np.float32)
     if tall is not None:
         offsets = engine.field.ghosts.lay_out_rows(decision.weights, yaw, tall)
         bodies += offsets[:, None, None]
@@ -81,7 +88,8 @@ def get_task_color(goal: TaskGoal) -> Rgb:
 
 def measure_height(method: MotionField) -> float:
     """Return the height of the body in metres, of the first pose: the same for all ticks."""
-    pose, parents = method.states.next_poses[0], method.skeleton.parents
+    pose = method.states.next_poses[0]
+    parents = method.skeleton.parents
     return engine.field.ghosts.measure_height(pose, parents)
 
 
@@ -96,7 +104,8 @@ def _build_arrow(x: float, y: float, z: float, heading: float) -> np.ndarray:
     """Return an arrow on the ground away from the character, as pairs of points (6, 3)."""
     headings = heading + np.array([0.0, -_BARB_TURN, _BARB_TURN])
     ahead, *barbs = engine.maths.planar.yaw_to_forward(headings)
-    start, tip = (x, y) + _NEAR * ahead, (x, y) + _FAR * ahead
+    start = (x, y) + _NEAR * ahead
+    tip = (x, y) + _FAR * ahead
     points = [start, tip, tip, tip + _BARB * barbs[0], tip, tip + _BARB * barbs[1]]
     return np.column_stack([points, np.full(len(points), z)]).astype(np.float32)
 

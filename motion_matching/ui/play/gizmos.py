@@ -86,6 +86,9 @@ class MOTION_MATCHING_GGT_grips(bpy.types.GizmoGroup):
 
 def _place(gizmo: Any, grip: grips.Grip, color: Sequence[float]) -> None:
     gizmo.matrix_basis = Matrix.Translation(grip.position)
-    gizmo.color, gizmo.alpha = color, _ALPHA
-    gizmo.color_highlight, gizmo.alpha_highlight = color, 1.0
-    gizmo.scale_basis, gizmo.use_draw_modal = _SIZES[grip.kind], True
+    gizmo.color = color
+    gizmo.alpha = _ALPHA
+    gizmo.color_highlight = color
+    gizmo.alpha_highlight = 1.0
+    gizmo.scale_basis = _SIZES[grip.kind]
+    gizmo.use_draw_modal = True

@@ -34,7 +34,9 @@ _KINDS = (
     ("obstacle", "Obstacle", "Drag this obstacle; it takes effect when a live session starts"),
 )
 _FACING = 0.7  # metres from a target to its second grip
-_MAX_POINTS, _MAX_OBSTACLES = 64, 32  # of a curve with more points, its ends have grips
+# of a curve with more points, its ends have grips
+_MAX_POINTS = 64
+_MAX_OBSTACLES = 32
 _SHAPES = {"MESH", "CURVE", "SURFACE", "FONT"}
 
 
@@ -53,7 +55,8 @@ class Grip(NamedTuple):
 def find_grips(obj: bpy.types.Object) -> list[Grip]:
     """Return the grips of what a character goes to, follows, and avoids."""
     settings = settings_of(obj)
-    play, grips = settings.play, list[Grip]()
+    play = settings.play
+    grips = list[Grip]()
     if play.steer == "target" and play.target and play.target.is_editable:
         grips += _find_target_grips(play.target)
     if play.steer == "curve" and play.curve and play.curve.data.is_editable:
@@ -126,11 +129,14 @@ def _move_point(curve: bpy.types.Object, index: int, position: Vector) -> None:
     points = _get_points(curve) if curve.type == "CURVE" else ()
     if not 0 <= index < len(points):
         raise SettingsError(f"'{curve.name}' has no point {index}; choose another one to move.")
-    point, local = points[index], curve.matrix_world.inverted() @ position
+    point = points[index]
+    local = curve.matrix_world.inverted() @ position
     shift = local - point.co.xyz  # of a point that is (x, y, z), or (x, y, z, weight)
     if hasattr(point, "handle_left"):
         left, right = point.handle_left + shift, point.handle_right + shift
-        point.co, point.handle_left, point.handle_right = local, left, right
+        point.co = local
+        point.handle_left = left
+        point.handle_right = right
     else:
         point.co = (local.x, local.y, local.z, point.co.w)
 
@@ -172,7 +178,8 @@ class MOTION_MATCHING_OT_move_grip(Operator, bpy.types.Operator):
         grip = next((grip for grip in grips if grip[:3] == held), None)
         if grip is None:
             return {"CANCELLED"}
-        self._before, self._mouse = grip.position, (event.mouse_x, event.mouse_y)
+        self._before = grip.position
+        self._mouse = (event.mouse_x, event.mouse_y)
         self._ground = _get_ground(context, grip)
         x, y, z = grip.position
         self._above = z - self._ground.height(x, y)

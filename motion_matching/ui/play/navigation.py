@@ -84,10 +84,12 @@ class Navigation:
 
     def handle(self, window: bpy.types.Window | None, event: bpy.types.Event) -> bool:
         """Handle an event; return whether it was one of these."""
-        (x, y), self._mouse = self._mouse, (event.mouse_x, event.mouse_y)
+        (x, y) = self._mouse
+        self._mouse = (event.mouse_x, event.mouse_y)
         dx, dy = event.mouse_x - x, event.mouse_y - y
         if event.type == "MIDDLEMOUSE" and event.value == "RELEASE":
-            was, self._drag_start = self._drag_start, None
+            was = self._drag_start
+            self._drag_start = None
             return was is not None
         if event.type == "MOUSEMOVE":
             view = find_view_at(window, *self._drag_start) if self._drag_start else None
@@ -122,11 +124,13 @@ class Navigation:
 
 def _orbit(view: View, dx: int, dy: int) -> None:
     """Turn about the vertical and the view's horizontal axis, as Blender's turntable does."""
-    data, inputs = view.data, bpy.context.preferences.inputs
+    data = view.data
+    inputs = bpy.context.preferences.inputs
     if data.is_orthographic_side_view and inputs.use_auto_perspective:
         data.view_perspective = "PERSP"
     turn = inputs.view_rotate_sensitivity_turntable
-    around, over = Quaternion((0, 0, 1), -turn * dx), Quaternion((1, 0, 0), turn * dy)
+    around = Quaternion((0, 0, 1), -turn * dx)
+    over = Quaternion((1, 0, 0), turn * dy)
     data.view_rotation = around @ data.view_rotation @ over
 
 
@@ -143,7 +147,8 @@ def _zoom(view: View, factor: float) -> None:
 
 
 def _shows(view: View, point: Vector) -> bool:
-    pixel, region = location_3d_to_region_2d(*view, point), view.region
+    pixel = location_3d_to_region_2d(*view, point)
+    region = view.region
     return bool(pixel and 0.0 <= pixel.x < region.width and 0.0 <= pixel.y < region.height)
 
 
@@ -153,7 +158,8 @@ class ViewFollower:
     HALFLIFE = 0.15  # seconds
 
     def __init__(self, window: bpy.types.Window | None, position: tuple[float, float]) -> None:
-        self._screen, self._position = window.screen.name if window else "", position
+        self._screen = window.screen.name if window else ""
+        self._position = position
 
     def look_at(self, window: bpy.types.Window | None, ground: float) -> None:
         """Move views that do not show the character, who stands at the `ground`, to it."""
@@ -171,7 +177,8 @@ class ViewFollower:
         self, window: bpy.types.Window | None, position: tuple[float, float], dt: float = math.inf
     ) -> None:
         """Move views toward the character's position (x, y) for `dt` seconds, or all the way."""
-        (x, y), (x0, y0) = position, self._position
+        (x, y) = position
+        (x0, y0) = self._position
         step = (1.0 - 0.5 ** (dt / self.HALFLIFE)) * Vector((x - x0, y - y0, 0.0))
         if window is None or window.screen.name != self._screen or step.length < 1e-5:
             return

@@ -61,7 +61,10 @@ class _LiveOperator(base.SteppedOperator):
         except (MotionMatchingError, ImportError) as error:
             return self._fail(error)
         # time starts now: to begin may take seconds, as on rigs that are slow
-        self._began, self._live, self._last, self._heading = time.perf_counter(), live, 0.0, 0.0
+        self._began = time.perf_counter()
+        self._live = live
+        self._last = 0.0
+        self._heading = 0.0
         self._navigation = navigation.Navigation(live.keyboard)
         self._clicks = pointing.GroundClicks(live)
         self._view_follower = follower = navigation.ViewFollower(context.window, live.position)
@@ -131,7 +134,8 @@ class _LiveOperator(base.SteppedOperator):
         self._last = now
 
     def _report_messages(self, live: LiveSession) -> None:
-        messages, live.messages = live.messages, []
+        messages = live.messages
+        live.messages = []
         for message in messages:
             self.tell("INFO", message)
         if live.ending:
@@ -171,7 +175,8 @@ session and restores the previous state"""
 
     def begin(self, obj: bpy.types.Object, devices: Devices, now: float) -> LiveSession:
         assert self._ready
-        ready, self._ready = self._ready, None
+        ready = self._ready
+        self._ready = None
         _, method, settings = ready
 
         def create_input(ground: Ground) -> Input:

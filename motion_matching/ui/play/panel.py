@@ -35,7 +35,9 @@ class MOTION_MATCHING_PT_play(base.StateHeader, base.ArmaturePanel, bpy.types.Pa
         return "PLAY", app.strip.state.describe_rate(live)
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
-        layout, play, live = self.layout, settings.play, runtime.live
+        layout = self.layout
+        play = settings.play
+        live = runtime.live
         if driven := app.strip.state.describe_driven(obj):
             base.draw_wrapped_text(layout, driven, "CON_ARMATURE")
         column = base.split_layout(layout)

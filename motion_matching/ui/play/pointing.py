@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
 _HIGH = 100.0  # metres from which the rays of a view without perspective come
 # pixels that the navigation gizmo takes: beside the axes, and below them for its buttons
-_NAVIGATION_SIDE, _NAVIGATION_BUTTONS = 30.0, 230.0
+_NAVIGATION_SIDE = 30.0
+_NAVIGATION_BUTTONS = 230.0
 
 Point3 = tuple[float, float, float]
 
@@ -49,7 +50,8 @@ class GroundClicks:
             return self._go(window, event)
         if event.type != "LEFTMOUSE":
             return False
-        was, self._press = self._press, None
+        was = self._press
+        self._press = None
         if event.value == "RELEASE":
             return was is not None
         is_modified = event.ctrl or event.alt or event.shift or event.oskey
@@ -73,7 +75,8 @@ class GroundClicks:
 def _is_on_navigation(window: bpy.types.Window | None, x: int, y: int) -> bool:
     """Tell whether a pixel belongs to the axes and buttons in the corner of a 3D view."""
     view: Any = bpy.context.preferences.view
-    scale, size = bpy.context.preferences.system.ui_scale, view.gizmo_size_navigate_v3d
+    scale = bpy.context.preferences.system.ui_scale
+    size = view.gizmo_size_navigate_v3d
     for area in window.screen.areas if window else ():
         if area.type != "VIEW_3D" or not navigation.contains(area, x, y):
             continue
@@ -81,7 +84,8 @@ def _is_on_navigation(window: bpy.types.Window | None, x: int, y: int) -> bool:
         if not (space.show_gizmo and space.show_gizmo_navigate):
             return False
         sidebars = (r.x for r in area.regions if r.type == "UI" and r.width > 1)
-        right, top = min((area.x + area.width, *sidebars)), area.y + area.height
+        right = min((area.x + area.width, *sidebars))
+        top = area.y + area.height
         width, height = size + _NAVIGATION_SIDE, size + _NAVIGATION_BUTTONS
         return bool(x > right - width * scale and y > top - height * scale)
     return False

@@ -99,7 +99,8 @@ class MOTION_MATCHING_PT_retarget_options(_RetargetPanel, bpy.types.Panel):
     """How motion is retargeted"""
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
-        group, column = settings.retarget, base.split_layout(self.layout)
+        group = settings.retarget
+        column = base.split_layout(self.layout)
         for name in ("foot_ik", "hand_ik", "keep_translations", "scale", "fit_root", "keep_frames"):
             column.prop(group, name)
         column.prop(settings, "fewer_keys")
@@ -124,7 +125,8 @@ class MOTION_MATCHING_PT_retarget_bones(_RetargetPanel, bpy.types.Panel):
     bl_label = "Bones"
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
-        group, layout = settings.retarget, self.layout
+        group = settings.retarget
+        layout = self.layout
         base.draw_preset_row(layout, "mappings", group.preset)
         base.draw_work_button(layout, "motion_matching.find_retarget_bones", icon="VIEWZOOM")
         if not group.pairs:

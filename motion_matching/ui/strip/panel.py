@@ -28,7 +28,8 @@ class MOTION_MATCHING_PT_strip(base.Panel, bpy.types.Panel):
     bl_order = 0
 
     def draw(self, context: bpy.types.Context) -> None:
-        obj, layout = get_active_armature(context), self.layout
+        obj = get_active_armature(context)
+        layout = self.layout
         standing = app.strip.state.get_standing(context, obj)
         work = runtime.work if runtime.progress else None
         text = f"Running: {work.label}" if work else standing.text

@@ -31,7 +31,8 @@ _RULER = 26.0
 _NARROWEST_NAMED_BAND = 8.0
 _INDENT = 4.0  # of names
 _BASELINE = 0.28  # of names, in shares of a lane
-_OPACITY, _ACTIVE_OPACITY = 0.5, 0.85
+_OPACITY = 0.5
+_ACTIVE_OPACITY = 0.85
 
 
 class Band(NamedTuple):
@@ -55,7 +56,8 @@ def get_shown_source(context: bpy.types.Context) -> MotionMatchingSource | None:
     if (previewed := app.sources.source_preview.find_shown(obj)) is not None:
         source: MotionMatchingSource = previewed[1]
         return source
-    chosen, action = app.sources.source_list.get_active_source(obj), _get_shown_action(obj, space)
+    chosen = app.sources.source_list.get_active_source(obj)
+    action = _get_shown_action(obj, space)
     if action is None or (chosen is not None and chosen.action == action):
         return chosen
     return next((source for source in settings_of(obj).sources if source.action == action), None)
@@ -101,7 +103,8 @@ def build_bands(ranges: Any, first: float, last: float) -> tuple[list[Band], int
     ends = np.empty((2, len(ranges)), np.int32)
     ranges.foreach_get("frame_start", ends[0])
     ranges.foreach_get("frame_end", ends[1])
-    firsts, lasts = ends[0].tolist(), np.maximum(ends[0], ends[1]).tolist()
+    firsts = ends[0].tolist()
+    lasts = np.maximum(ends[0], ends[1]).tolist()
     lanes = assign_lanes(firsts, lasts)
     bands = map(Band, range(len(ranges)), firsts, lasts, lanes)
     seen = [band for band in bands if band.first <= last and band.last >= first]
@@ -137,14 +140,16 @@ def _draw() -> None:
 
 
 def _draw_source(context: bpy.types.Context, source: MotionMatchingSource) -> None:
-    to_frame, width = context.region.view2d.region_to_view, context.region.width
+    to_frame = context.region.view2d.region_to_view
+    width = context.region.width
     visible = (
         app.sources.source_preview.to_source_frame(source, to_frame(x, 0)[0]) for x in (0, width)
     )
     bands, lanes = build_bands(source.tag_ranges, *visible)
     shown = []
     for band in bands:
-        tag, is_active = source.tag_ranges[band.number], band.number == source.tag_index
+        tag = source.tag_ranges[band.number]
+        is_active = band.number == source.tag_index
         ends = (
             app.sources.source_preview.to_timeline_frame(source, frame)
             for frame in (band.first, band.last)
@@ -173,7 +178,8 @@ def _draw_requests(
 
 def _draw_bands(context: bpy.types.Context, shown: Sequence[tuple[Any, ...]], lanes: int) -> None:
     """Draw bands: their first and last frame in the timeline, lane, name, and colour."""
-    region, scale = context.region, context.preferences.system.ui_scale
+    region = context.region
+    scale = context.preferences.system.ui_scale
     to_pixel = region.view2d.view_to_region
     margin = _MARKERS if _has_markers(context) else _MARGIN
     bottom, height = (scale * size for size in _fit_lanes(region.height / scale, lanes, margin))
@@ -200,7 +206,8 @@ def _fit_lanes(height: float, lanes: int, margin: float) -> tuple[float, float]:
 
 def _has_markers(context: bpy.types.Context) -> bool:
     space: Any = context.space_data
-    obj, action = app.character.characters.get_active_armature(context), None
+    obj = app.character.characters.get_active_armature(context)
+    action = None
     if space.mode == "ACTION" and space.show_pose_markers:
         action = _get_shown_action(obj, space)
     return bool(context.scene.timeline_markers or (action and action.pose_markers))
@@ -209,7 +216,8 @@ def _has_markers(context: bpy.types.Context) -> bool:
 def _draw_names(boxes: Sequence[tuple[float, ...]], names: Sequence[str]) -> None:
     """Draw names into boxes, cut off where they end."""
     preferences = bpy.context.preferences
-    scale, editor = preferences.system.ui_scale, preferences.themes[0].dopesheet_editor
+    scale = preferences.system.ui_scale
+    editor = preferences.themes[0].dopesheet_editor
     color = (*editor.space.text_hi[:3], 1.0)
     blf.size(0, drawing.SMALL_TEXT * scale)
     blf.enable(0, blf.CLIPPING)

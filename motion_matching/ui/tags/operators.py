@@ -23,7 +23,8 @@ _FRAMES = (("PLAYHEAD", "Playhead", _FROM_PLAYHEAD), ("KEYS", "Selected Keys", _
 
 def _activate_shown_source(context: bpy.types.Context) -> MotionMatchingSource:
     """Return the source to tag: the one that this editor shows becomes the active one."""
-    settings, shown = get_active_settings(context), get_shown_source(context)
+    settings = get_active_settings(context)
+    shown = get_shown_source(context)
     for index, source in enumerate(settings.sources if shown else ()):
         if source == shown:
             settings.source_index = index
@@ -35,7 +36,10 @@ def add_range(
 ) -> MotionMatchingTag:
     """Add a range to the end of a source's tags, with the color of its name, and make it active."""
     tag = app.property_access.add(source.tag_ranges, "Range")
-    tag.kind, tag.label, tag.frame_start, tag.frame_end = kind, name, start, end
+    tag.kind = kind
+    tag.label = name
+    tag.frame_start = start
+    tag.frame_end = end
     tag.color = app.controller.tag_colors.get_tag_color(name)
     source.tag_index = len(source.tag_ranges) - 1
     return tag
@@ -89,7 +93,8 @@ on; or from the first to the last selected key"""
     def _find_frames(
         self, context: bpy.types.Context, source: MotionMatchingSource
     ) -> tuple[int, int]:
-        timeline, to_source = context.scene, app.sources.source_preview.to_source_frame
+        timeline = context.scene
+        to_source = app.sources.source_preview.to_source_frame
         if self.frames == "KEYS":
             keys = _find_selected_keys(source, get_active_armature(context))
             if keys is None:
@@ -99,7 +104,8 @@ on; or from the first to the last selected key"""
         if timeline.use_preview_range:
             ends = timeline.frame_preview_start, timeline.frame_preview_end
             return to_source(source, ends[0]), to_source(source, ends[1])
-        start, end = to_source(source, timeline.frame_current), _get_last_frame(source)
+        start = to_source(source, timeline.frame_current)
+        end = _get_last_frame(source)
         if end <= start:  # the current frame may be in another part of the timeline, or clip
             end = start + round(scene.blender.animation.actions.get_scene_fps(timeline))
         return start, end
@@ -169,7 +175,8 @@ class MOTION_MATCHING_OT_remove_tag(base.Operator, bpy.types.Operator):
 def tags_to_markers(context: bpy.types.Context) -> str:
     """Write the ranges as pose markers of the action, to edit them in the Action Editor. Other \
 markers stay"""
-    source, markers = base.get_active_source(context), scene.reading.markers
+    source = base.get_active_source(context)
+    markers = scene.reading.markers
     if source.action.library:
         problem = f"The action '{source.action.name}' is linked from another file"
         raise SettingsError(f"{problem}; make it local first.")
@@ -177,7 +184,8 @@ markers stay"""
         raise SettingsError(f"The source '{source.name}' has no ranges to write; add some.")
     ranges = []
     for tag in source.tag_ranges:
-        name, bias = tag.label if tag.kind == "FREE" else tag.kind, round(tag.bias, 6)
+        name = tag.label if tag.kind == "FREE" else tag.kind
+        bias = round(tag.bias, 6)
         ranges.append(markers.MarkedRange(name, tag.frame_start, tag.frame_end, bias))
     markers.write_tags(source.action, ranges)
     return f"Marked {format_count(len(source.tag_ranges), 'range')} on '{source.action.name}'"
@@ -221,7 +229,8 @@ def propose_tags(context: bpy.types.Context) -> app.steps.Steps[str]:
     """Tag idling, walking, running, turns, strafing, moving backward, starts and stops in all \
 enabled sources, as ranges to edit. Replaces earlier proposals"""
     obj = get_active_armature(context)
-    uid, settings = obj.session_uid, app.settings.get_build_settings(obj)
+    uid = obj.session_uid
+    settings = app.settings.get_build_settings(obj)
     thresholds = app.settings.get_thresholds(settings_of(obj).thresholds)
     read = yield from app.database.build.read_sources_steps(uid)
     sources, firsts = zip(*read, strict=True)

@@ -41,7 +41,8 @@ class MOTION_MATCHING_PT_tags(base.StateHeader, base.SourcePanel, bpy.types.Pane
         return ("NONE", base.format_count(count, "Range")) if count else None
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
-        source, layout = settings.sources[settings.source_index], self.layout
+        source = settings.sources[settings.source_index]
+        layout = self.layout
         title = layout.split(factor=0.6)
         icon: Any = source.kind  # whose icons have the same names
         title.label(text=source.whole_name, icon=icon)

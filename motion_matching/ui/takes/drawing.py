@@ -67,7 +67,8 @@ def _draw_names() -> None:
     """Name the character and what plays beside it, above their heads."""
     if (found := _find_shown()) is None:
         return
-    context, text_color = bpy.context, drawing.get_text_color()
+    context = bpy.context
+    text_color = drawing.get_text_color()
     blf.size(0, drawing.TEXT * context.preferences.system.ui_scale)
     for name, position in place_names(*found, _get_frame()):
         pixel = location_3d_to_region_2d(context.region, context.region_data, Vector(position))

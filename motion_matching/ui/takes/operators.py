@@ -166,7 +166,8 @@ action. Contact markers set when feet are planted; move them in the Action Edito
             uid: int, database: Database, settings: PerformerSettings
         ) -> app.steps.Steps[app.takes.take_actions.BakeRequest]:
             yield "Performing", 0.0
-            obj, action = get_armature(uid), app.takes.take_actions.find_take_action(take)
+            obj = get_armature(uid)
+            action = app.takes.take_actions.find_take_action(take)
             # the present settings replace those that it was performed with
             parts = tuple(
                 part._replace(performance=replace(part.performance, settings={}, changes=()))
@@ -175,7 +176,8 @@ action. Contact markers set when feet are planted; move them in the Action Edito
             again = app.takes.take_actions.BakeRequest(action.name, parts, beside=action.name)
             if not self.use_markers:
                 return again
-            markers, legs = scene.reading.markers, database.roles.leg_names
+            markers = scene.reading.markers
+            legs = database.roles.leg_names
             ranges = markers.read_in_scene(action, legs, again.frame, database.fps)
             return again._replace(ranges=ranges or None)
 
@@ -228,7 +230,8 @@ class MOTION_MATCHING_OT_discard_takes(base.ConfirmedOperator, bpy.types.Operato
     def run(self, context: bpy.types.Context) -> str:
         obj = get_active_armature(context)
         loose = [index for index, take in enumerate(settings_of(obj).takes) if not take.is_kept]
-        refused, notes = [], []
+        refused = []
+        notes = []
         for index in reversed(loose):
             try:
                 notes.append(app.takes.take_list.discard_take(obj, index))
@@ -260,7 +263,8 @@ def has_something_to_compare_with(context: bpy.types.Context) -> str:
 
 def is_take_played(context: bpy.types.Context) -> str:
     """Require that the character plays the active take."""
-    obj, action = get_active_armature(context), base.get_active_take(context).action
+    obj = get_active_armature(context)
+    action = base.get_active_take(context).action
     message = base.n_("Play the active take first, with the arrow beside the list")
     return "" if app.takes.playing_beside.is_played(obj, action) else message
 
@@ -293,8 +297,10 @@ class MOTION_MATCHING_OT_select_take(base.Operator, bpy.types.Operator):
 def compare_takes(context: bpy.types.Context) -> app.steps.Steps[str]:
     """Measure the active take beside another take or a variant of it: foot sliding, how well it \
 follows the steering, and how fast it responds"""
-    obj, settings = get_active_armature(context), get_active_settings(context)
-    uid, given = obj.session_uid, (settings.compare_with, settings.compare_by)
+    obj = get_active_armature(context)
+    settings = get_active_settings(context)
+    uid = obj.session_uid
+    given = (settings.compare_with, settings.compare_by)
     comparing = app.takes.comparing.compare_steps(obj, base.get_active_take(context).action, *given)
     runtime.comparisons[uid] = yield from comparing
     app.callbacks.redraw()
@@ -314,7 +320,8 @@ follows the steering, and how fast it responds"""
 def play_beside(context: bpy.types.Context) -> app.steps.Steps[str]:
     """Show the other take or a variant of the active one beside the character, following the \
 timeline. It is only drawn: nothing is added to the file. Esc hides it"""
-    obj, settings = get_active_armature(context), get_active_settings(context)
+    obj = get_active_armature(context)
+    settings = get_active_settings(context)
     given = settings.compare_by, settings.compare_with
     return app.takes.playing_beside.play_beside_steps(
         obj, base.get_active_take(context).action, *given

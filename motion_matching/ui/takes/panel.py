@@ -49,7 +49,8 @@ class MOTION_MATCHING_PT_takes(base.StateHeader, base.ArmaturePanel, bpy.types.P
         return ("ACTION", base.format_count(count, "Take")) if count else ("LAYER_USED", "No Takes")
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
-        layout, script = self.layout, settings.script
+        layout = self.layout
+        script = settings.script
         column = base.split_layout(layout)
         column.prop(script, "along")
         if script.along == "script":
@@ -85,10 +86,12 @@ def _draw_start(column: bpy.types.UILayout, script: MotionMatchingScript) -> Non
 
 def draw_bake_button(layout: bpy.types.UILayout, script: MotionMatchingScript) -> None:
     """Draw the button that bakes what is set, for all selected characters; the strip holds it."""
-    count, options = len(get_selected_armatures(bpy.context)), list(Script.__annotations__)
+    count = len(get_selected_armatures(bpy.context))
+    options = list(Script.__annotations__)
     kind = "script"
     if script.along != "script":
-        kind, options = "along", [*options, "along"]
+        kind = "along"
+        options = [*options, "along"]
     name = f"Bake {count}" if count > 1 else "Bake"
     button = layout.operator(f"motion_matching.bake_{kind}", text=name, icon="ACTION_TWEAK")
     base.set_options(button, **{option: getattr(script, option) for option in options})
@@ -119,7 +122,8 @@ class MOTION_MATCHING_PT_compare(base.ArmaturePanel, bpy.types.Panel):
         return len(settings.takes) > 0
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
-        layout, comparison = self.layout, runtime.comparisons.get(obj.session_uid)
+        layout = self.layout
+        comparison = runtime.comparisons.get(obj.session_uid)
         column = base.split_layout(layout)
         column.prop(settings, "compare_by", text="With")
         if settings.compare_by == "TAKE":

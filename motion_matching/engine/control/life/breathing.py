@@ -27,8 +27,12 @@ class _Wave:
     """A value that swings between 0 and 1, with a new time and height for each swing."""
 
     def __init__(self, rng: np.random.Generator, least: float, most: float) -> None:
-        self._rng, self._half = rng, (0.5 * least, 0.5 * most)
-        self._start, self._goal, self._age, self._seconds = 0.5, 0.5, 0.0, 0.0
+        self._rng = rng
+        self._half = (0.5 * least, 0.5 * most)
+        self._start = 0.5
+        self._goal = 0.5
+        self._age = 0.0
+        self._seconds = 0.0
         self._is_high = bool(rng.random() < 0.5)
 
     def advance(self, dt: float) -> float:
@@ -62,9 +66,12 @@ class Breathing:
         self._waves = [
             _Wave(np.random.default_rng([seed, number]), *time) for number, time in enumerate(times)
         ]
-        self._share, self._rate = 0.0, 0.0
+        self._share = 0.0
+        self._rate = 0.0
         self.spare = [0.0] * len(self._legs)  # metres by which legs are bent more than in the pose
-        self._drop, self._drop_rate = 0.0, 0.0  # metres by which the hips come down to reach plants
+        # metres by which the hips come down to reach plants
+        self._drop = 0.0
+        self._drop_rate = 0.0
 
     def apply(
         self,
@@ -108,7 +115,8 @@ class Breathing:
         turn = _NEVER
         while bone > 0:
             w, x, y, z = pose[3:, bone].tolist()
-            turn, bone = mul((w, x, y, z), turn), self._parents[bone]
+            turn = mul((w, x, y, z), turn)
+            bone = self._parents[bone]
         return turn
 
     def _compute_trunk(self, pose: np.ndarray) -> list[Quaternion]:
@@ -188,7 +196,8 @@ def _localize(pose: np.ndarray, place: Vector) -> Vector:
 
 def _find_ankle(leg: LegGeometry, joints: Sequence[Joint], plant: Vector) -> Vector:
     """Return the ankle of a planted toe, with the heel on the floor or above."""
-    (x, y, z), (tx, ty, tz) = joints[leg.foot + 1][0], joints[-1][0]
+    (x, y, z) = joints[leg.foot + 1][0]
+    (tx, ty, tz) = joints[-1][0]
     up = max(z - tz, leg.foot_height - leg.toe_height)
     return plant[0] + x - tx, plant[1] + y - ty, plant[2] + up
 

@@ -59,7 +59,9 @@ class Idling:
         fps: float,
         make_tag_mask: Callable[[frozenset[str]], np.ndarray],
     ) -> None:
-        self._idles, self._parents, self._fps = idles, parents, fps
+        self._idles = idles
+        self._parents = parents
+        self._fps = fps
         self._make_tag_mask = make_tag_mask
         self._tagged: dict[frozenset[str], np.ndarray] = {}
         # of the poses before, while it waits: the oldest is a moment ago
@@ -72,7 +74,10 @@ class Idling:
 
     def reset(self) -> None:
         """Forget the motion played so far."""
-        self._tick, self._frame, self._shown, self._is_requested = 0, -1, -1, False
+        self._tick = 0
+        self._frame = -1
+        self._shown = -1
+        self._is_requested = False
         self._waited = 0
         self._joints.clear()
         self._played = np.full(len(self._idles.starts), -np.inf)  # the last tick of each idle
@@ -113,7 +118,8 @@ class Idling:
         x, y, turn = root.tolist()
         if x * x + y * y > self._slow**2 or abs(turn) > self._steady:
             return False
-        joints, ticks = self._compute_joints(pose), len(self._joints)
+        joints = self._compute_joints(pose)
+        ticks = len(self._joints)
         before = self._joints[0] if ticks else joints
         self._joints.append(joints)
         if ticks < (self._joints.maxlen or 1):
@@ -147,7 +153,8 @@ class Idling:
         if run < 0:
             self._frame = -1
             return -1
-        self._frame, self._played[run] = frame + 1, self._tick
+        self._frame = frame + 1
+        self._played[run] = self._tick
         return frame
 
     def _find_run(self, frame: int) -> int:

@@ -135,7 +135,8 @@ class Look:
         place, head = joints[-1]
         own, rise, is_level = _read_direction(mul_vec(head, gaze.head_ahead), yaw)
         chest, _, _ = _read_direction(mul_vec(joints[gaze.chest][1], gaze.chest_ahead), yaw)
-        turn, tilt = is_level * (heading - own), 0.0
+        turn = is_level * (heading - own)
+        tilt = 0.0
         if point is not None:
             to_point = point[0] - place[0], point[1] - place[1], point[2] - place[2]
             aside, up, is_beside = _read_direction(to_point, yaw)
@@ -202,7 +203,8 @@ def _turn_bones(
     """Turn the bones of a look by angles about the vertical, and tilt the neck about `across`."""
     above = joints[0][1]
     for k, bone in enumerate(gaze.chain):
-        attitude, share = joints[k + 1][1], gaze.neck[k]
+        attitude = joints[k + 1][1]
+        share = gaze.neck[k]
         half = 0.5 * (spine * gaze.spine[k] + neck * share)
         if half or tilt * share:
             lift = 0.5 * tilt * share

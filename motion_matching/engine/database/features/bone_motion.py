@@ -19,7 +19,8 @@ class FeatureMotion:
     """A motion table with its bones, and `beyond`: how tracks go on outside a range."""
 
     def __init__(self, table: MotionTable, beyond: str) -> None:
-        self.table, self.beyond = table, beyond
+        self.table = table
+        self.beyond = beyond
         self._bones: dict[str, BoneMotion] = {}
 
     def get_bone(self, name: str) -> BoneMotion:
@@ -33,7 +34,8 @@ class BoneMotion:
     """A bone by role or name; each quantity is computed once. SettingsError if there is none."""
 
     def __init__(self, table: MotionTable, name: str) -> None:
-        self.table, self.name = table, name
+        self.table = table
+        self.name = name
         self.index = find_role_bone(name, table.roles, table.skeleton)
 
     @cached_property
@@ -58,7 +60,8 @@ class BoneMotion:
     @cached_property
     def velocities(self) -> np.ndarray:
         """Velocities (N, 3) in the world, seen from the character."""
-        table, local = self.table, self.positions
+        table = self.table
+        local = self.positions
         velocity = differentiate(_to_world(table.track, local), table, cyclic=False)
         velocity[:, :2] = planar.rotate(velocity[:, :2], -table.track[:, 2])
         for start, stop in zip(table.starts[table.loops], table.stops[table.loops], strict=True):

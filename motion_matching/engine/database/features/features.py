@@ -254,10 +254,14 @@ def _feature_from_dict(entry: Any, where: str) -> Feature:
         )
     definition = find_kind(entry.get("kind"), where)
     kind = definition.name
-    bone, times = entry.get("bone", ""), entry.get("times", ())
-    axes, weight = entry.get("axes", definition.axes[0]), entry.get("weight", 1.0)
-    time, longest = entry.get("time", 0.0), definition.longest_fade
-    is_path, listed = definition.is_path, isinstance(times, (list, tuple))
+    bone = entry.get("bone", "")
+    times = entry.get("times", ())
+    axes = entry.get("axes", definition.axes[0])
+    weight = entry.get("weight", 1.0)
+    time = entry.get("time", 0.0)
+    longest = definition.longest_fade
+    is_path = definition.is_path
+    listed = isinstance(times, (list, tuple))
     near = listed and all(is_number(each) and abs(each) <= _FARTHEST_TIME for each in times)
     fading = " or ".join(each.name for each in KINDS if each.longest_fade)
     faults = {
@@ -295,7 +299,8 @@ def compute_features(schema: Schema, table: MotionTable) -> np.ndarray:
     Each kind defines its values and their unit. Bones at other times are in the character's frame
     of that time.
     """
-    count, motion = len(table.track), FeatureMotion(table, schema.beyond_range)
+    count = len(table.track)
+    motion = FeatureMotion(table, schema.beyond_range)
     values = np.empty((schema.dimensions, count), np.float32)
     for feature, dimensions in zip(schema.features, schema.slices, strict=True):
         found = feature.definition.compute(motion, feature)[..., feature.columns]
@@ -323,7 +328,8 @@ class Normalization:
 
 def compute_normalization(schema: Schema, raw: np.ndarray) -> Normalization:
     """Return the statistics of raw features (D, N); constant dimensions do not count in means."""
-    mean, deviation = raw.mean(axis=1, dtype=np.float64), raw.std(axis=1, dtype=np.float64)
+    mean = raw.mean(axis=1, dtype=np.float64)
+    deviation = raw.std(axis=1, dtype=np.float64)
     varies = deviation > NUMBERS.constant * np.maximum(1.0, np.abs(mean))
     if schema.normalization == "none":
         deviation[:] = 1.0

@@ -78,7 +78,8 @@ def _find_shortest_rotation(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 def _extrapolate_ends(v: np.ndarray, table: MotionTable) -> None:
     """Fill the first and last frame of every range from the two beside them."""
-    starts, stops = table.starts, table.stops
+    starts = table.starts
+    stops = table.stops
     v[starts] = 2 * v[starts + 1] - v[starts + 2]
     v[stops - 1] = 2 * v[stops - 2] - v[stops - 3]
 
@@ -91,7 +92,8 @@ def sample_track(table: MotionTable, time: float, beyond: str = "extrapolate") -
     """
     lengths = table.stops - table.starts
     range_of_frame = np.repeat(np.arange(len(lengths)), lengths)
-    start, last = table.starts[range_of_frame], table.stops[range_of_frame] - 1
+    start = table.starts[range_of_frame]
+    last = table.stops[range_of_frame] - 1
     frames = np.arange(len(table.track)) + time * table.fps
     inside = np.clip(frames, start, last)
     below = np.minimum(np.floor(inside + 1e-6).astype(np.int64), last)
@@ -135,10 +137,8 @@ def _measure_end_rates(table: MotionTable, side: int) -> np.ndarray:
 
     A body sways as it steps, so only a turn that lasts two steps counts.
     """
-    rate, turn = (
-        _measure_end_rate(table, side, NUMBERS.end_moment),
-        _measure_end_rate(table, side, NUMBERS.stride),
-    )
+    rate = _measure_end_rate(table, side, NUMBERS.end_moment)
+    turn = _measure_end_rate(table, side, NUMBERS.stride)
     same = np.sign(rate[:, 2]) == np.sign(turn[:, 2])
     slower = np.minimum(np.abs(rate[:, 2]), np.abs(turn[:, 2]))
     rate[:, 2] = np.where(same, np.sign(rate[:, 2]) * slower, 0.0)
@@ -149,7 +149,8 @@ def _measure_end_rate(table: MotionTable, side: int, seconds: float) -> np.ndarr
     """Return velocities and turn rates (R, 3) over some seconds at an end of ranges."""
     span = np.minimum(max(round(seconds * table.fps), 1), table.stops - table.starts - 1)
     end = table.starts if side > 0 else table.stops - 1
-    here, there = table.track[end], table.track[end + side * span]
+    here = table.track[end]
+    there = table.track[end + side * span]
     rate = (there - here) * (side * table.fps / span)[:, None]
     # the chord of an arc points half the turn away from its end, and is shorter than the arc
     rate[:, :2] = planar.rotate(rate[:, :2], -0.5 * (here[:, 2] + there[:, 2]))

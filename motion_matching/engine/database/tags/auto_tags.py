@@ -41,7 +41,8 @@ def propose(
         return []
     velocity, rate = _measure_motion(track, fps, settings)
     speed = np.linalg.norm(velocity, axis=1)
-    shortest, hysteresis = max(round(settings.shortest * fps), 1), settings.hysteresis
+    shortest = max(round(settings.shortest * fps), 1)
+    hysteresis = settings.hysteresis
     gait = _classify_levels(speed, (settings.idle_speed, settings.run_speed), hysteresis)
     gait = _merge_short_levels(gait, shortest)
     gait = _absorb_passing_walks(gait, round(settings.change_time * fps))
@@ -64,7 +65,8 @@ def propose(
             if b - a >= shortest and abs(track.yaw[b - 1] - track.yaw[a]) >= least
         ]
     spans["start"] = _find_starts(speed, gait, fps, settings)
-    stops, count = _find_starts(speed[::-1], gait[::-1], fps, settings), track.frame_count
+    stops = _find_starts(speed[::-1], gait[::-1], fps, settings)
+    count = track.frame_count
     spans["stop"] = [(count - b, count - a) for a, b in stops]
     if settings.plant_angle:
         spans["plant"] = find_runs(_find_plants(track, fps, settings)).tolist()
@@ -135,7 +137,8 @@ def _find_starts(
     speed: Array, gait: Array, fps: float, settings: AutoTagSettings
 ) -> list[tuple[int, int]]:
     """Find each start: from the last standstill before leaving 'idle' to full speed."""
-    within, lead = max(round(settings.change_time * fps), 1), round(0.5 * settings.shortest * fps)
+    within = max(round(settings.change_time * fps), 1)
+    lead = round(0.5 * settings.shortest * fps)
     starts = []
     for a, b in find_runs(gait > 0).tolist():
         if a == 0:
@@ -169,7 +172,9 @@ def _find_plants(track: GroundTrack, fps: float, settings: AutoTagSettings) -> A
     means = [(sums[b + 1] - sums[a]) / (b + 1 - a) for a, b in ((first, middle), (middle, last))]
     turned = np.maximum(way, np.abs(means[1] - means[0]))
     sharp = _classify_levels(turned, (settings.plant_angle,), settings.hysteresis) > 0
-    counts, around = np.concatenate([[0], np.cumsum(sharp)]), half // 2
-    begin, end = np.maximum(middle - around, 0), np.minimum(middle + around + 1, count)
+    counts = np.concatenate([[0], np.cumsum(sharp)])
+    around = half // 2
+    begin = np.maximum(middle - around, 0)
+    end = np.minimum(middle + around + 1, count)
     near: Array = counts[end] > counts[begin]
     return near

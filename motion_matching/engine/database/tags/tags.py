@@ -19,7 +19,10 @@ from ...settings import is_number
 from ..numbers import NUMBERS
 
 # in order: entered only by playing on; never played; at a lower cost; a cycle
-NO_ENTRY, NO_USE, PREFER, LOOP = "no_entry", "no_use", "prefer", "loop"
+NO_ENTRY = "no_entry"
+NO_USE = "no_use"
+PREFER = "prefer"
+LOOP = "loop"
 RESERVED_TAGS = (NO_ENTRY, NO_USE, PREFER, LOOP)  # these steer the search, and cannot be requested
 PREFERENCE = NUMBERS.preference
 _LARGEST_BIAS = 1000.0

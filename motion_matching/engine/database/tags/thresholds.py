@@ -96,7 +96,8 @@ class AutoTagSettings:
 
         Speeds that differ from the defaults stay.
         """
-        default, speeds = AutoTagSettings(), (self.idle_speed, self.run_speed)
+        default = AutoTagSettings()
+        speeds = (self.idle_speed, self.run_speed)
         if pace == 1.0 or speeds != (default.idle_speed, default.run_speed):
             return self
         return replace(self, idle_speed=pace * speeds[0], run_speed=pace * speeds[1])

@@ -50,7 +50,8 @@ class ContactLock:
         self.plant: Vector = (0.0, 0.0, 0.0)
         self._data: Vector | None = None
         # seconds until it lands, and whether it goes straight to its plant already
-        self._left, self._commits = _UNKNOWN, False
+        self._left = _UNKNOWN
+        self._commits = False
         # how far toe and tip are raised in metres, and how fast
         self._lift = self._tip_lift = (0.0, 0.0)
         self._depth = 0.0
@@ -82,18 +83,30 @@ class ContactLock:
         most `hardest` in m/s².
         """
         x, y, z = data
-        before, offset = self._data or data, self.offset
+        before = self._data or data
+        offset = self.offset
         if self._data is None and played:
             before = x - played.vx * dt, y - played.vy * dt, z
-        vx, vy, vz = (x - before[0]) / dt, (y - before[1]) / dt, (z - before[2]) / dt
+        vx = (x - before[0]) / dt
+        vy = (y - before[1]) / dt
+        vz = (z - before[2]) / dt
         self._data = data
         ox, oy, oz, ux, uy, uz = self._decay_offset(settings, dt)
         if self.locked:
             tx, ty, tz = self.plant
-            sx, sy, sz = tx + ox, ty + oy, tz + oz
+            sx = tx + ox
+            sy = ty + oy
+            sz = tz + oz
             if not contact or self._is_too_far(x, y, settings):
-                self.locked, self._left, self._commits = False, _UNKNOWN, False
-                ox, oy, oz, ux, uy, uz = sx - x, sy - y, sz - z, ux - vx, uy - vy, uz - vz
+                self.locked = False
+                self._left = _UNKNOWN
+                self._commits = False
+                ox = sx - x
+                oy = sy - y
+                oz = sz - z
+                ux = ux - vx
+                uy = uy - vy
+                uz = uz - vz
         else:
             if played:
                 bx, by, bz, bu, bv, bw = offset
@@ -103,25 +116,37 @@ class ContactLock:
                 )
                 after = self._fly(flight, played, contact, settings, dt, hardest)
                 if after:
-                    ox, oy, ux, uy = after.x - x, after.y - y, after.vx - vx, after.vy - vy
+                    ox = after.x - x
+                    oy = after.y - y
+                    ux = after.vx - vx
+                    uy = after.vy - vy
                 if after and self._commits:
-                    oz, uz = after.z + height - z, after.vz - vz
+                    oz = after.z + height - z
+                    uz = after.vz - vz
                 lands = contact and self._left < 0.5 * dt
             else:
-                self._left, self._commits = _UNKNOWN, False
+                self._left = _UNKNOWN
+                self._commits = False
                 contact = contact and (self.is_held or z + oz - height <= NUMBERS.landing_height)
                 lands = contact and not self._in_contact
-            sx, sy, sz = x + ox, y + oy, z + oz
+            sx = x + ox
+            sy = y + oy
+            sz = z + oz
             if lands:
                 self.locked = True
-                ux, uy, uz = ux + vx, uy + vy, uz + vz
+                ux = ux + vx
+                uy = uy + vy
+                uz = uz + vz
                 # where a toe with this velocity comes to rest without turning back
                 travel = (settings.lock_halflife + 1e-5) / (2.0 * LN2)
                 self.plant = (sx + ux * travel, sy + uy * travel, height)
-                ox, oy, oz = -ux * travel, -uy * travel, sz - height
+                ox = -ux * travel
+                oy = -uy * travel
+                oz = sz - height
         self.offset = (ox, oy, oz, ux, uy, uz)
         self._in_contact = contact
-        lowest, sinking = height, uz
+        lowest = height
+        sinking = uz
         if not self.locked:
             sinking += vz
             speed = math.hypot(vx + ux, vy + uy)
@@ -159,7 +184,8 @@ class ContactLock:
         missed = arrives and not contact and played.until > 1.5 * dt
         changes = (played.jumped or played.blends) and not (arrives and contact)
         if self._left < 0.0 or missed or (changes and not self._still_lands(played, radius)):
-            self._left, self._commits = played.until, False
+            self._left = played.until
+            self._commits = False
             if played.stays:  # it stands where it is, if that is good enough
                 aim = foresee(played.x, played.y, played)
                 left, place = find_landing(flight, aim, dt, radius, hardest)
@@ -179,12 +205,11 @@ class ContactLock:
     def _still_lands(self, played: PlayedToe, radius: float) -> bool:
         """Return whether a landing toe may still land so in the motion entered."""
         if played.stays:  # it stands already
-            in_time, place = self._left < played.stays, (played.x, played.y)
+            in_time = self._left < played.stays
+            place = (played.x, played.y)
         else:
-            in_time, place = (
-                played.until <= NUMBERS.straight_seconds,
-                (played.land_x, played.land_y),
-            )
+            in_time = played.until <= NUMBERS.straight_seconds
+            place = (played.land_x, played.land_y)
         if not (self._commits and in_time):
             return False
         x, y = foresee(*place, played)
@@ -192,7 +217,9 @@ class ContactLock:
 
     def _commit(self, left: float, place: Place) -> None:
         """Land at a place in some seconds, whatever the body does until then."""
-        self._left, self._commits, self.plant = left, True, (*place, self.plant[2])
+        self._left = left
+        self._commits = True
+        self.plant = (*place, self.plant[2])
 
     def _follow(
         self,
@@ -204,7 +231,9 @@ class ContactLock:
     ) -> Flight:
         """Return the flight, a tick later, of a toe that moves as played, but to its aim."""
         x, y = aim[0] + played.x - played.land_x, aim[1] + played.y - played.land_y
-        vx, vy, halflife = played.vx, played.vy, settings.foot_halflife
+        vx = played.vx
+        vy = played.vy
+        halflife = settings.foot_halflife
         ox, ux = spring(flight.x - x + vx * dt, flight.vx - vx, 0.0, halflife, dt)
         oy, uy = spring(flight.y - y + vy * dt, flight.vy - vy, 0.0, halflife, dt)
         return Flight(x + ox, y + oy, flight.z, vx + ux, vy + uy, flight.vz)
@@ -256,8 +285,12 @@ class ContactLock:
         halflife = settings.lock_halflife if self.locked else settings.foot_halflife
         rate, e = compute_decay(halflife, dt)
         step = rate * dt
-        jx, jy, jz = ux + ox * rate, uy + oy * rate, uz + oz * rate
-        ux, uy, uz = e * (ux - jx * step), e * (uy - jy * step), e * (uz - jz * step)
+        jx = ux + ox * rate
+        jy = uy + oy * rate
+        jz = uz + oz * rate
+        ux = e * (ux - jx * step)
+        uy = e * (uy - jy * step)
+        uz = e * (uz - jz * step)
         return e * (ox + jx * dt), e * (oy + jy * dt), e * (oz + jz * dt), ux, uy, uz
 
 

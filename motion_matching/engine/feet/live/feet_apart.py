@@ -38,7 +38,8 @@ def measure_feet_apart(
     result = []
     for i, leg in enumerate(legs):
         # only a pair, left and right: a hind foot often lands where the forefoot stood
-        j, beside = i + 1, tuple[Beside, ...]()
+        j = i + 1
+        beside = tuple[Beside, ...]()
         if i % 2 == 0 and j < len(legs):
             hips = (positions[:, each.chain[each.thigh], :2] for each in (leg, legs[j]))
             measured = _measure_pair(*lines[i], *lines[j], next(hips) - next(hips))
@@ -57,7 +58,8 @@ def _measure_tip_share(leg: LegGeometry, positions: np.ndarray) -> float:
 
 def get_line(leg: LegGeometry, positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return ankles and tips (F, 3)."""
-    ankles, toes = positions[:, leg.chain[leg.foot]], positions[:, leg.chain[-1]]
+    ankles = positions[:, leg.chain[leg.foot]]
+    toes = positions[:, leg.chain[-1]]
     return ankles, toes + leg.tip_share * (toes - ankles)
 
 
@@ -94,7 +96,9 @@ def measure_nearest(
     ankle_a: np.ndarray, tip_a: np.ndarray, ankle_b: np.ndarray, tip_b: np.ndarray
 ) -> np.ndarray:
     """Return the shortest ways (F, 3) from the second to the first of two lines."""
-    u, v, w = tip_a - ankle_a, tip_b - ankle_b, ankle_a - ankle_b
+    u = tip_a - ankle_a
+    v = tip_b - ankle_b
+    w = ankle_a - ankle_b
     s, t = find_nearest(split(u), split(v), split(w), ARRAYS)
     return w + s[:, None] * u - t[:, None] * v
 
@@ -144,7 +148,8 @@ class FeetApart:
             pushes = self._compute_pushes(legs, locks)
             # if nothing is near: feet are foreseen for longer than the rest
             rest = NUMBERS.compared_every if not self._is_aside else 0.5 * NUMBERS.compared_every
-            self._age, self._rest = 0.0, 0.0 if pushes else rest
+            self._age = 0.0
+            self._rest = 0.0 if pushes else rest
         if pushes is None:
             if not self._is_aside:
                 return None
@@ -156,7 +161,8 @@ class FeetApart:
             if not (x or y or ax or ay):
                 continue
             if locks[k].is_firm:  # it stays as far aside as it stands, or it would be released
-                asides[k], self._is_aside = (ax, ay, 0.0, 0.0), True
+                asides[k] = (ax, ay, 0.0, 0.0)
+                self._is_aside = True
                 continue
             ax, vx = spring(ax, vx, x, NUMBERS.aside_halflife, dt)
             ay, vy = spring(ay, vy, y, NUMBERS.aside_halflife, dt)
@@ -172,16 +178,20 @@ class FeetApart:
     ) -> list[tuple[float, float]] | None:
         """Return how far feet have to go aside, x and y; None if no foot has to."""
         pushes: list[tuple[float, float]] | None = None
-        age, toes = self._age, self._toes
+        age = self._age
+        toes = self._toes
         self._toes = [joints[-1][0] for joints in legs]
         for p, (i, beside, share_a, share_b) in enumerate(self._pairs):
             j = beside.leg
-            lock_a, lock_b = locks[i], locks[j]
+            lock_a = locks[i]
+            lock_b = locks[j]
             if lock_a.locked and lock_b.locked:
                 self._sides[p] = 0.0, 0.0
                 continue
-            (_, hip_a, *_, ankle_a, _, toe_a), (_, hip_b, *_, ankle_b, _, toe_b) = legs[i], legs[j]
-            (nx, ny, _), (x, y, _) = hip_a[0], hip_b[0]
+            (_, hip_a, *_, ankle_a, _, toe_a) = legs[i]
+            (_, hip_b, *_, ankle_b, _, toe_b) = legs[j]
+            (nx, ny, _) = hip_a[0]
+            (x, y, _) = hip_b[0]
             nx, ny = nx - x, ny - y
             width = math.sqrt(nx * nx + ny * ny)
             if width < _NO_LENGTH:
@@ -205,16 +215,19 @@ class FeetApart:
             x, y = a[0] - b[0], a[1] - b[1]
             across = NUMBERS.passing_seconds * (ux * nx + uy * ny + x * px + y * py)
             along = NUMBERS.passing_seconds * (uy * nx - ux * ny + y * px - x * py)
-            (ax, ay, _), (bx, by, _) = ankle_a[0], ankle_b[0]
+            (ax, ay, _) = ankle_a[0]
+            (bx, by, _) = ankle_b[0]
             side = beside.compute_side((ax - bx) * nx + (ay - by) * ny)
             push = compute_push(a, b, nx, ny, beside, side, across, along)
             if push:
                 if pushes is None:
                     pushes = [(0.0, 0.0)] * len(legs)
                 # a foot that stands, or goes straight to its place, does not go aside
-                firm_a, firm_b = lock_a.is_firm, lock_b.is_firm
+                firm_a = lock_a.is_firm
+                firm_b = lock_b.is_firm
                 share = 0.5 if firm_a == firm_b else float(firm_b)
-                (ax, ay), (bx, by) = pushes[i], pushes[j]
+                (ax, ay) = pushes[i]
+                (bx, by) = pushes[j]
                 pushes[i] = ax + share * push * nx, ay + share * push * ny
                 share = 1.0 - share
                 pushes[j] = bx - share * push * nx, by - share * push * ny
@@ -227,7 +240,10 @@ class FeetApart:
 
         The body will have `turned` by an angle in radians until then.
         """
-        x, y, c, s = 0.0, 0.0, math.cos(turned), math.sin(turned)
+        x = 0.0
+        y = 0.0
+        c = math.cos(turned)
+        s = math.sin(turned)
         for i, beside, *shares in self._pairs:
             j = beside.leg
             if k not in (i, j) or not locks[i + j - k].is_firm:
@@ -258,7 +274,9 @@ def _find_foot(
     """
     x, y, z = toe
     ax, ay, az = ankle
-    ax, ay, az = ax - x, ay - y, az - z
+    ax = ax - x
+    ay = ay - y
+    az = az - z
     ox, oy, _, ux, uy, _ = lock.offset
     if is_landing:
         ox = oy = 0.0
@@ -286,8 +304,12 @@ def compute_push(
     ox, oy, oz, bx, by, bz, share_b = b
     x, y = x - ox, y - oy
     # across (d) and along (f) the line of the hips
-    d, heel_b, ad = x * nx + y * ny, bx * nx + by * ny, ax * nx + ay * ny
-    heel_a, tip_a, tip_b = d + ad, d - share_a * ad, -share_b * heel_b
+    d = x * nx + y * ny
+    heel_b = bx * nx + by * ny
+    ad = ax * nx + ay * ny
+    heel_a = d + ad
+    tip_a = d - share_a * ad
+    tip_b = -share_b * heel_b
     closing = moved if moved < 0.0 else 0.0
     push = side - heel_a + heel_b - closing
     if push < 0.0:
@@ -296,13 +318,16 @@ def compute_push(
     nearest = (heel_a if heel_a < tip_a else tip_a) - (heel_b if heel_b > tip_b else tip_b)
     if nearest + closing > apart:
         return push
-    f, af, bf = y * nx - x * ny, ay * nx - ax * ny, by * nx - bx * ny
+    f = y * nx - x * ny
+    af = ay * nx - ax * ny
+    bf = by * nx - bx * ny
     # from the middle of the one to that of the other
     middle = f + 0.5 * ((1.0 - share_a) * af - (1.0 - share_b) * bf)
     passing = middle * along < 0.0
     share = (1.0 if middle * middle > along * along else -middle / along) if passing else 0.0
     middle += share * along
-    length_a, length_b = (1.0 + share_a) * af, (1.0 + share_b) * bf
+    length_a = (1.0 + share_a) * af
+    length_b = (1.0 + share_b) * bf
     if abs(middle) - 0.5 * (abs(length_a) + abs(length_b)) > apart:
         return push
     way = heel_a + share * moved - heel_b, f + af + share * along - bf, z + az - oz - bz

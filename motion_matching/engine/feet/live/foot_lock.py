@@ -67,7 +67,9 @@ class FootLock:
         self._parents = [parents[joint] for joint in sorted(parents)]
         # for each leg: the joints of thigh, shin, foot and toe, each after its parent; those bones;
         # and the bones whose rotations are written: once where foot and toe are one bone
-        self._joint_getters, self._bone_getters, self._turned_bones = [], [], []
+        self._joint_getters = []
+        self._bone_getters = []
+        self._turned_bones = []
         for leg, path in zip(legs, paths, strict=True):
             ends = (leg.thigh, leg.shin, leg.foot, len(leg.chain) - 1)
             self._joint_getters.append(itemgetter(*(path[k + i] for k in ends for i in (0, 1))))
@@ -119,7 +121,8 @@ class FootLock:
         for k, (leg, lock) in enumerate(zip(self._legs, self._locks, strict=True)):
             own = self._joint_getters[k](now)
             toe, attitude = own[-1]
-            z, floor = toe[2], 0.0
+            z = toe[2]
+            floor = 0.0
             if not self._is_flat:
                 floor = compute_step_height(self._ground, toe[0], toe[1], self._body)
             below = [leg.toe_height - z, leg.foot_height - own[-3][0][2]]
@@ -239,12 +242,15 @@ class FootLock:
         if toes and not self._steps.is_active:
             all_played = toes.to_world(root, drift, [not lock.locked for lock in self._locks])
         for k, (leg, contact) in enumerate(zip(self._legs, contacts.tolist(), strict=True)):
-            own, lock = legs_joints[k], self._locks[k]
-            was_firm, lock.is_held = lock.is_firm, stands
+            own = legs_joints[k]
+            lock = self._locks[k]
+            was_firm = lock.is_firm
+            lock.is_held = stands
             sunk = self._sunk[k]
             if sunk:
                 sunk = self._sunk[k] = sunk * compute_remainder(NUMBERS.rise_halflife, dt)
-            toe, played = own[-1][0], all_played[k]
+            toe = own[-1][0]
+            played = all_played[k]
             if asides:
                 toe = toe[0] + asides[k][0], toe[1] + asides[k][1], toe[2]
                 played = played and move_aside(played, asides[k])
@@ -260,7 +266,8 @@ class FootLock:
                 target, floors = self._step_on_floor(
                     k, own, toe, root[2], contact, settings, dt, played, hardest
                 )
-                self._floors[k], self._toe_floors[k] = min(floors[:2]), floors[0]
+                self._floors[k] = min(floors[:2])
+                self._toe_floors[k] = floors[0]
             if lock.is_firm and (not was_firm or not lock.locked):
                 turning = self._turning * (lock.left + NUMBERS.beside_seconds)
                 lock.move_plant(*self._apart.find_room(k, legs_joints, self._locks, turning))
@@ -276,8 +283,11 @@ class FootLock:
         self, root: Sequence[float], toes: PlayedToes | None, dt: float
     ) -> tuple[float, float, float]:
         """Return the character's drift from the played motion, in m/s and rad/s."""
-        x, y, yaw = root[0], root[1], 2.0 * math.atan2(root[6], root[3])
-        before, self._root = self._root, (x, y, yaw)
+        x = root[0]
+        y = root[1]
+        yaw = 2.0 * math.atan2(root[6], root[3])
+        before = self._root
+        self._root = (x, y, yaw)
         self._turning = wrap(yaw - before[2]) / dt if before else 0.0
         if toes is None or before is None:
             self._drift = (0.0, 0.0, 0.0)
@@ -319,7 +329,8 @@ class FootLock:
         """Let a foot land, or stand, clear of the edge of a tread."""
         lock = self._locks[k]
         x, y, _ = lock.plant
-        (tx, ty, _), (ax, ay, _) = joints[-1][0], joints[-3][0]
+        (tx, ty, _) = joints[-1][0]
+        (ax, ay, _) = joints[-3][0]
         share = self._legs[k].tip_share
         ankle = x + ax - tx, y + ay - ty
         dx, dy = find_foothold(self._ground, (x, y), ankle, share, self._body)
@@ -334,7 +345,8 @@ class FootLock:
         self, k: int, place: tuple[float, float], floor: float, played: PlayedToe | None
     ) -> GroundLine:
         """Return the ground of a foot that is at a place over a floor: in the air, on its way."""
-        lock, left = self._locks[k], self._left[k]
+        lock = self._locks[k]
+        left = self._left[k]
         knows = lock.is_firm or (played is not None and played.until < NEVER)
         if lock.locked or left is None or not knows:
             return GroundLine(*place, floor, *place, floor)
@@ -357,7 +369,9 @@ class FootLock:
 
         `toe` is where the data has it, or where its step does.
         """
-        lock, ground, toe_height = self._locks[k], self._ground, self._legs[k].toe_height
+        lock = self._locks[k]
+        ground = self._ground
+        toe_height = self._legs[k].toe_height
         under = self._body
         x, y, z = toe
         ox, oy, *_ = lock.offset
@@ -365,8 +379,10 @@ class FootLock:
         floor = compute_step_height(ground, *shown, under)
         below = compute_step_height(ground, *lock.plant[:2], under) if lock.is_firm else floor
         # a foot's height above its ground is that of the data above level ground
-        line, before = self._find_line(k, shown, floor, played), self._lines[k]
-        here, gap = line.find_height(*shown), 0.0
+        line = self._find_line(k, shown, floor, played)
+        before = self._lines[k]
+        here = line.find_height(*shown)
+        gap = 0.0
         if before is not None:
             gap, speed = self._gaps[k]
             gap += before.find_height(*shown) - here
@@ -376,13 +392,16 @@ class FootLock:
         sunk = self._sunk[k]
         lowest = below + toe_height - sunk
         target = lock.update(data, contact, lowest, settings, dt, played, hardest)
-        ankle, own = joints[-3][0], joints[-1][0]
-        ex, ey = ankle[0] - own[0], ankle[1] - own[1]
+        ankle = joints[-3][0]
+        own = joints[-1][0]
+        ex = ankle[0] - own[0]
+        ey = ankle[1] - own[1]
         floor = compute_step_height(ground, *target[:2], under)
         # edges behind and ahead of a foot are on its way, not below it
         slope = measure_slope(ground, target[:2], (target[0] + ex, target[1] + ey))
         rise = slope * math.hypot(ex, ey)
-        heel, tip = floor - rise, floor + rise
+        heel = floor - rise
+        tip = floor + rise
         if lock.locked:
             self._left[k] = (*target[:2], floor)
         return target, (floor - sunk, heel - sunk, tip - sunk)

@@ -16,7 +16,8 @@ _NO_LENGTH = 1e-12  # square metres
 
 def compute_bends(hips: np.ndarray, knees: np.ndarray, ankles: np.ndarray) -> np.ndarray:
     """Return by how much (F,) in radians knees are bent, of places (F, 3); straight is 0."""
-    upper, lower = knees - hips, ankles - knees
+    upper = knees - hips
+    lower = ankles - knees
     sine = np.linalg.norm(np.cross(upper, lower), axis=-1)
     return np.arctan2(sine, np.sum(upper * lower, axis=-1))
 
@@ -66,7 +67,8 @@ class KneeLimit:
     ) -> None:
         """Go on with an ankle at a `reach` from the hip, which was `before` a tick ago."""
         self.reset()
-        squares, double = upper * upper + lower * lower, 2.0 * upper * lower
+        squares = upper * upper + lower * lower
+        double = 2.0 * upper * lower
         if double < _NO_LENGTH:
             return
         bend, was = (
@@ -87,19 +89,24 @@ class KneeLimit:
         """
         cosine = (reach * reach - squares) / double
         goal = math.acos(1.0 if cosine > 1.0 else -1.0 if cosine < -1.0 else cosine)
-        longest, least = reach + room, _UNBOUND
+        longest = reach + room
+        least = _UNBOUND
         if cosine > NUMBERS.open_knee:
             fall = longest - self._longest
             if fall < 0.0:
                 least = self._foresee_floor(reach, longest, fall, squares, double, dt)
-            self._longest, self._fall = longest, fall
+            self._longest = longest
+            self._fall = fall
         else:
             self._longest = math.nan
-        speed, rate, most = (goal - self._bend) / dt, self._rate, self._acceleration * dt
+        speed = (goal - self._bend) / dt
+        rate = self._rate
+        most = self._acceleration * dt
         fits = -rate <= speed <= rate and -most <= speed - self._speed <= most
         fits = fits and speed >= least
         if fits and (speed >= 0.0 or speed >= _compute_fastest(self._bend, most, dt)):
-            self._bend, self._speed = goal, speed
+            self._bend = goal
+            self._speed = speed
             return reach
         return self._hold_back(goal, reach, squares, double, room, least, dt)
 
@@ -111,13 +118,17 @@ class KneeLimit:
         The floor is assumed to approach the hip along the leg at its present rate, unless it leapt,
         like at a step.
         """
-        ahead, change = NUMBERS.floor_foreseen / dt, fall - self._fall
+        ahead = NUMBERS.floor_foreseen / dt
+        change = fall - self._fall
         if not longest + ahead * (fall + ahead * change) < reach:
             return _UNBOUND
-        rate, most = self._rate, self._acceleration * dt
+        rate = self._rate
+        most = self._acceleration * dt
         if change * change > squares * (most * dt) ** 2:
             return _UNBOUND
-        least, bend, most = _UNBOUND, self._bend, 0.5 * NUMBERS.counted_on * most
+        least = _UNBOUND
+        bend = self._bend
+        most = 0.5 * NUMBERS.counted_on * most
         for tick in range(1, int(ahead + 1.5)):
             fall += change
             longest += fall
@@ -142,7 +153,9 @@ class KneeLimit:
         if math.isnan(before):
             self._bend = goal
             return reach
-        speed, most, rate = (goal - before) / dt, self._acceleration * dt, self._rate
+        speed = (goal - before) / dt
+        most = self._acceleration * dt
+        rate = self._rate
         was = speed if math.isnan(self._speed) else self._speed
         fastest = max(-rate, _compute_fastest(before, most, dt))
         limited = max(min(max(speed, least, was - most), was + most, rate), fastest)
@@ -154,7 +167,8 @@ class KneeLimit:
             lever = 0.5 * double / math.sqrt(squares + double)
             fastest = min(rate, was + max(most, MARGINS.knee * self.hardest * dt / lever))
             bend = self._avoid_floor(bend, before + fastest * dt, reach + room, squares, double)
-        self._bend, self._speed = bend, (bend - before) / dt
+        self._bend = bend
+        self._speed = (bend - before) / dt
         return math.sqrt(max(squares + double * math.cos(bend), 0.0)) if bend != goal else reach
 
     def _compute_folding(
@@ -183,7 +197,8 @@ class KneeLimit:
 
         `upper` and `lower` are the lengths of the leg's bones; one without length bends freely.
         """
-        squares, double = upper * upper + lower * lower, 2.0 * upper * lower
+        squares = upper * upper + lower * lower
+        double = 2.0 * upper * lower
         if double < _NO_LENGTH:
             return False
         state = self.state

@@ -49,7 +49,8 @@ def find_landing(
     for _ in range(NUMBERS.landings_tried):
         if _can_land(flight, aim, seconds, radius, hardest):
             break
-        sooner, seconds = seconds, seconds * NUMBERS.later_each_try
+        sooner = seconds
+        seconds = seconds * NUMBERS.later_each_try
     if seconds > sooner:
         for _ in range(NUMBERS.landing_halvings):
             middle = 0.5 * (sooner + seconds)
@@ -86,7 +87,8 @@ def _approach(x: float, v: float, goal: float, left: float, dt: float) -> tuple[
     """Return place and velocity, a tick later, of a point that a cubic brings to rest at a goal."""
     if left <= dt:
         return goal, 0.0
-    e, share = x - goal, dt / left
+    e = x - goal
+    share = dt / left
     rest = 1.0 - share
     return (
         goal + rest * rest * (e * (1.0 + 2.0 * share) + v * dt),

@@ -24,11 +24,16 @@ class _LimitedPlace:
 
     def find_step(self, goal: Vector, most: float) -> Vector:
         """Return its step toward a goal, which changes by at most `most` per tick."""
-        before, wanted = self.place, self.goal
+        before = self.place
+        wanted = self.goal
         assert before is not None
-        sx, sy, sz = goal[0] - before[0], goal[1] - before[1], goal[2] - before[2]
+        sx = goal[0] - before[0]
+        sy = goal[1] - before[1]
+        sz = goal[2] - before[2]
         if before is not wanted:
-            ex, ey, ez = before[0] - wanted[0], before[1] - wanted[1], before[2] - wanted[2]
+            ex = before[0] - wanted[0]
+            ey = before[1] - wanted[1]
+            ez = before[2] - wanted[2]
             behind = math.sqrt(ex * ex + ey * ey + ez * ez)
             # distance covered by steps that shrink each tick, down to none
             fastest = 0.5 * most * (math.sqrt(1.0 + 8.0 * behind / (most + 1e-12)) - 1.0)
@@ -44,7 +49,8 @@ class _LimitedPlace:
             place = goal
         if before is not None:
             self.step = place[0] - before[0], place[1] - before[1], place[2] - before[2]
-        self.place, self.goal = place, goal
+        self.place = place
+        self.goal = goal
         return place
 
 
@@ -61,7 +67,8 @@ class LeapLimit:
     def reset(self) -> None:
         """Forget how the foot moved."""
         self._toe, self._arm = _LimitedPlace(), _LimitedPlace()
-        self._knee, self._knee_step = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
+        self._knee = (0.0, 0.0, 0.0)
+        self._knee_step = (0.0, 0.0, 0.0)
         self._way_on: Vector = _STILL  # of the toe, if it goes on unchanged
         self._lowest = (0.0, 0.0)
         self._ticks = 0
@@ -73,7 +80,8 @@ class LeapLimit:
 
         They stay at or above the heights that are `lowest`, of toe and ankle.
         """
-        toes, arms = self._toe, self._arm
+        toes = self._toe
+        arms = self._arm
         self._lowest = lowest
         self._ticks += 1
         if self._ticks <= 2 or toes.place is None or arms.place is None:
@@ -82,10 +90,12 @@ class LeapLimit:
             return toe, arm
         turned = self._turn(arm, most)
         tx, ty, tz = toes.find_step(toe, most)
-        (x, y, z), (bx, by, bz) = toes.place, toes.step
+        (x, y, z) = toes.place
+        (bx, by, bz) = toes.step
         self._way_on = x + bx, y + by, z + bz
         toe_change = tx - bx, ty - by, tz - bz
-        (px, py, pz), (qx, qy, qz) = arms.place, arms.step
+        (px, py, pz) = arms.place
+        (qx, qy, qz) = arms.step
         ankle_change = (
             toe_change[0] + turned[0] - px - qx,
             toe_change[1] + turned[1] - py - qy,
@@ -101,11 +111,15 @@ class LeapLimit:
         assert arms.place is not None
         sx, sy, sz = arms.find_step(arm, most)
         bx, by, bz = arms.step
-        dx, dy, dz = sx - bx, sy - by, sz - bz
+        dx = sx - bx
+        dy = sy - by
+        dz = sz - bz
         size = math.sqrt(dx * dx + dy * dy + dz * dz)
         if size > most:
             share = most / size
-            sx, sy, sz = bx + share * dx, by + share * dy, bz + share * dz
+            sx = bx + share * dx
+            sy = by + share * dy
+            sz = bz + share * dz
         elif arms.place is arms.goal:
             return arm
         x, y, z = arms.place[0] + sx, arms.place[1] + sy, arms.place[2] + sz
@@ -122,8 +136,11 @@ class LeapLimit:
         """
         ax, ay, az = self._find_knee_change(calm)
         bx, by, bz = self._find_knee_change(knee)
-        dx, dy, dz = bx - ax, by - ay, bz - az
-        square, along = dx * dx + dy * dy + dz * dz, ax * dx + ay * dy + az * dz
+        dx = bx - ax
+        dy = by - ay
+        dz = bz - az
+        square = dx * dx + dy * dy + dz * dz
+        along = ax * dx + ay * dy + az * dz
         if not square:
             return 1.0
         left = along * along - square * (ax * ax + ay * ay + az * az - most * most)
@@ -135,13 +152,15 @@ class LeapLimit:
         return self._ticks > 2 and math.hypot(*self._find_knee_change(knee)) > most
 
     def _find_knee_change(self, knee: Vector) -> Vector:
-        (x, y, z), (sx, sy, sz) = self._knee, self._knee_step
+        (x, y, z) = self._knee
+        (sx, sy, sz) = self._knee_step
         return knee[0] - x - sx, knee[1] - y - sy, knee[2] - z - sz
 
     def bend_knee(self, knee: Vector) -> None:
         """Go on from where the knee is shown."""
         x, y, z = self._knee
-        self._knee, self._knee_step = knee, (knee[0] - x, knee[1] - y, knee[2] - z)
+        self._knee = knee
+        self._knee_step = (knee[0] - x, knee[1] - y, knee[2] - z)
 
     def go_on(self, arm: Vector) -> Vector:
         """Return the ankle's next place if the toe went on as a tick ago.
@@ -156,8 +175,10 @@ class LeapLimit:
         """Go on from the shown place of the foot, which differs from the one returned."""
         toes = self._toe
         if toes.place is not None:
-            (x, y, z), (sx, sy, sz) = toes.place, toes.step
-            toes.place, toes.step = (x + dx, y + dy, z + dz), (sx + dx, sy + dy, sz + dz)
+            (x, y, z) = toes.place
+            (sx, sy, sz) = toes.step
+            toes.place = (x + dx, y + dy, z + dz)
+            toes.step = (sx + dx, sy + dy, sz + dz)
 
 
 def _find_common(a: Vector, b: Vector, most: float) -> Vector:
@@ -165,7 +186,9 @@ def _find_common(a: Vector, b: Vector, most: float) -> Vector:
     x = y = z = 0.0
     for k in range(NUMBERS.leap_passes):
         cx, cy, cz = b if k % 2 else a
-        cx, cy, cz = cx + x, cy + y, cz + z
+        cx = cx + x
+        cy = cy + y
+        cz = cz + z
         size = math.sqrt(cx * cx + cy * cy + cz * cz)
         if size > most:
             share = most / size - 1.0

@@ -52,7 +52,8 @@ class LegSolver:
     """Bends a leg; its foot moves as a whole, and none of its joints leaps."""
 
     def __init__(self, leg: LegGeometry, lock: ContactLock) -> None:
-        self._leg, self._lock = leg, lock
+        self._leg = leg
+        self._lock = lock
         self._knee, self._leap = KneeLimit(leg), LeapLimit()
 
     def reset(self) -> None:
@@ -84,7 +85,9 @@ class LegSolver:
         heel and tip. `bones` are the same four before. Where foot and toe are one bone, its
         rotation is returned once.
         """
-        leg, ankle, toe = self._leg, joints[5], joints[7]
+        leg = self._leg
+        ankle = joints[5]
+        toe = joints[7]
         self._knee.hardest = tick.hardest
         lowest = floors[0] + leg.toe_height, floors[1] + leg.foot_height
         arm, pitch = self._keep_heel_up(ankle[0], toe[0], target, floors)
@@ -98,7 +101,8 @@ class LegSolver:
             attitude = mul(way, attitude)
         result = _turn_bones(joints, bones, bent, attitude)
         if leg.tip is not None:
-            above, own = joints[6][1], toe[1]
+            above = joints[6][1]
+            own = toe[1]
             for way in ways:
                 above = mul(way, above)
             own = own if pitch is None else mul(pitch, own)
@@ -117,8 +121,11 @@ class LegSolver:
 
         The foot keeps its attitude to the floor, but its heel is not pushed into it.
         """
-        leg, z = self._leg, target[2]
-        ex, ey, ez = ankle[0] - toe[0], ankle[1] - toe[1], ankle[2] - toe[2]
+        leg = self._leg
+        z = target[2]
+        ex = ankle[0] - toe[0]
+        ey = ankle[1] - toe[1]
+        ez = ankle[2] - toe[2]
         rise = max(ez + floors[1] - floors[0], floors[1] + leg.foot_height - z)
         if leg.tip is None or abs(rise - ez) <= CLOSE:
             return (ex, ey, ez), None
@@ -137,10 +144,14 @@ class LegSolver:
 
         Also return by how many metres it may stretch freely.
         """
-        leg, lock = self._leg, self._lock
-        (hip, _), knee, (ankle, _) = joints[1], joints[3], joints[5]
+        leg = self._leg
+        lock = self._lock
+        (hip, _) = joints[1]
+        knee = joints[3]
+        (ankle, _) = joints[5]
         goal = _add(target, arm)
-        now, spare = math.dist(hip, ankle), lock.spare
+        now = math.dist(hip, ankle)
+        spare = lock.spare
         if now < leg.folded_length:
             goal = _unfold_goal(leg, hip, knee, ankle, goal, _find_room(target, goal, lowest))
             target = goal[0] - arm[0], goal[1] - arm[1], goal[2] - arm[2]
@@ -163,7 +174,10 @@ class LegSolver:
         moves: bool,
     ) -> _Bent | None:
         """Bend the leg to where a toe and its arm are, None if it `moves` nothing."""
-        limit, leap, (hip, _), knee = self._knee, self._leap, joints[1], joints[3]
+        limit = self._knee
+        leap = self._leap
+        (hip, _) = joints[1]
+        knee = joints[3]
         (ankle, _), goal = joints[5], _add(target, arm)
         room = _find_room(target, goal, lowest)
         limit.lean = math.dist(hip, goal) / max(hip[2] - goal[2], CLOSE)
@@ -180,7 +194,8 @@ class LegSolver:
                 share = leap.find_calm_share(bent.knee, calmest, tick.most)
                 x, y, z = ((1.0 - share) * (c - g) for g, c in zip(goal, calm, strict=True))
                 leap.settle(x, y, z)
-                goal, limit.state = _add(goal, (x, y, z)), state
+                goal = _add(goal, (x, y, z))
+                limit.state = state
                 bent = self._bend_to(joints, goal, room, spare, tick)
                 if not leap.is_leap(bent.knee, tick.most):
                     break
@@ -193,12 +208,15 @@ class LegSolver:
     def _bend_to(
         self, joints: LegJoints, goal: Vector, room: float, spare: float, tick: Tick
     ) -> _Bent:
-        hip, knee, ankle = joints[1][0], joints[3], joints[5][0]
+        hip = joints[1][0]
+        knee = joints[3]
+        ankle = joints[5][0]
         whole, lower, short = bend(
             *(hip, knee, ankle, goal, self._leg.hinge, tick.buffer),
             *(self._knee.limit_reach, room, tick.dt, spare),
         )
-        (hx, hy, hz), (kx, ky, kz) = hip, knee[0]
+        (hx, hy, hz) = hip
+        (kx, ky, kz) = knee[0]
         x, y, z = mul_vec(whole, (kx - hx, ky - hy, kz - hz))
         return _Bent(whole, lower, short, (hx + x, hy + y, hz + z))
 
@@ -250,7 +268,8 @@ def _unfold_goal(
 def _lengthen(hip: Vector, goal: Vector, further: float, room: float) -> Vector:
     """Return a goal that is `further` from the hip, and at most `room` lower: a leg folds less."""
     x, y, z = goal[0] - hip[0], goal[1] - hip[1], goal[2] - hip[2]
-    length, level = math.sqrt(x * x + y * y + z * z), math.hypot(x, y)
+    length = math.sqrt(x * x + y * y + z * z)
+    level = math.hypot(x, y)
     height = z + max(z * further / (length + 1e-9), -room)
     # length that the floor takes goes aside
     share = math.sqrt(max((length + further) ** 2 - height * height, 0.0)) / (level + 1e-9)

@@ -14,9 +14,13 @@ def find_nearest(
 
     `between` leads from the start of the second to that of the first.
     """
-    (ux, uy, uz), (vx, vy, vz), (wx, wy, wz) = u, v, between
-    uu, uv = ux * ux + uy * uy + uz * uz, ux * vx + uy * vy + uz * vz
-    vv, uw = vx * vx + vy * vy + vz * vz, ux * wx + uy * wy + uz * wz
+    (ux, uy, uz) = u
+    (vx, vy, vz) = v
+    (wx, wy, wz) = between
+    uu = ux * ux + uy * uy + uz * uz
+    uv = ux * vx + uy * vy + uz * vz
+    vv = vx * vx + vy * vy + vz * vz
+    uw = ux * wx + uy * wy + uz * wz
     vw = vx * wx + vy * wy + vz * wz
     s = (uv * vw - vv * uw) / of.least(uu * vv - uv * uv, _NO_LENGTH)
     s = of.most(of.least(s, 0.0), 1.0)

@@ -32,10 +32,14 @@ class Stepping:
 
     def reset(self) -> None:
         """Leave the feet to the motion."""
-        self.foot, self._age, self._pause, self._lift = -1, 0.0, 0.0, 0.0
+        self.foot = -1
+        self._age = 0.0
+        self._pause = 0.0
+        self._lift = 0.0
         self._start: Vector = (0.0, 0.0, 0.0)
         self._stood = 0.0  # seconds
-        self.is_active, self.offset = False, _NONE
+        self.is_active = False
+        self.offset = _NONE
         # distance of each foot's place from that in the motion, its speed, and its goal
         self._shifts: list[tuple[float, float, float, float]] = [(0.0, 0.0, 0.0, 0.0)] * self._count
         self._targets = [_NONE] * self._count
@@ -44,7 +48,9 @@ class Stepping:
         """Stop standing, but finish a step that was begun."""
         if not self.is_active:
             return
-        self._stood, self.offset, self._targets = 0.0, _NONE, [_NONE] * self._count
+        self._stood = 0.0
+        self.offset = _NONE
+        self._targets = [_NONE] * self._count
         rests = all(abs(part) < 1e-4 for shift in self._shifts for part in shift)
         if self.foot < 0 and rests:
             self.reset()
@@ -81,8 +87,11 @@ class Stepping:
 
     def _begin(self, foot: int, toe: Vector, plant: Vector | None, shift: Offset) -> None:
         assert plant is not None
-        self.foot, self._age, self._start = foot, 0.0, plant
-        self._targets[foot], self._shifts[foot] = shift, (*shift, 0.0, 0.0)
+        self.foot = foot
+        self._age = 0.0
+        self._start = plant
+        self._targets[foot] = shift
+        self._shifts[foot] = (*shift, 0.0, 0.0)
         away = math.hypot(toe[0] + shift[0] - plant[0], toe[1] + shift[1] - plant[1])
         self._lift = min(
             NUMBERS.least_step_height + NUMBERS.step_steepness * away, NUMBERS.greatest_step_height
@@ -93,7 +102,8 @@ class Stepping:
 
         A step ends once its toe has reached its place.
         """
-        (sx, sy, ux, uy), (wx, wy) = self._shifts[foot], self._targets[foot]
+        (sx, sy, ux, uy) = self._shifts[foot]
+        (wx, wy) = self._targets[foot]
         (sx, ux), (sy, uy) = (
             spring(sx, ux, wx, NUMBERS.follow_halflife, dt),
             spring(sy, uy, wy, NUMBERS.follow_halflife, dt),
@@ -107,7 +117,8 @@ class Stepping:
         along = share * share * (3.0 - 2.0 * share)
         up = self._lift * math.sin(math.pi * share) ** 2
         if share > 1.0 - 1e-6:
-            self.foot, self._pause = -1, 0.0
+            self.foot = -1
+            self._pause = 0.0
         px, py, _ = self._start
         return px + (x - px) * along, py + (y - py) * along, z + up
 
@@ -134,10 +145,13 @@ def _find_farthest(offsets: Sequence[Offset | None], others: Sequence[Offset], f
 
     Two feet are equally far from each other: the one farther from its place by the body counts.
     """
-    result, most = -1, 0.0
+    result = -1
+    most = 0.0
     for k, (each, other) in enumerate(zip(offsets, others, strict=True)):
         x, y = each or _NONE
-        away, apart = math.hypot(x - other[0], y - other[1]), math.hypot(x, y)
+        away = math.hypot(x - other[0], y - other[1])
+        apart = math.hypot(x, y)
         if (away > far or apart > NUMBERS.toe_off) and away + apart > most:
-            result, most = k, away + apart
+            result = k
+            most = away + apart
     return result

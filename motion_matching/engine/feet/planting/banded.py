@@ -39,12 +39,16 @@ class Quantity(NamedTuple):
 
     def find_entries(self, frames: int, columns: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the gains (N · D, E) of E of all T · K unknowns, and which (N · D, E) they are."""
-        size, count, stencil = len(self.columns), frames - self.order, _STENCILS[self.order]
+        size = len(self.columns)
+        count = frames - self.order
+        stencil = _STENCILS[self.order]
         if self.gains is None:  # each sum has one unknown
-            gains, own = np.ones((1, size, 1)), self.columns[:, None]
+            gains = np.ones((1, size, 1))
+            own = self.columns[:, None]
             parts = [np.broadcast_to(share * gains, (count, size, 1)) for share in stencil]
         else:
-            gains, own = self.gains, self.columns[None]
+            gains = self.gains
+            own = self.columns[None]
             parts = [share * gains[n : n + count] for n, share in enumerate(stencil)]
         values = np.concatenate(parts, axis=2)
         ahead = np.concatenate([own + n * columns for n in range(len(stencil))], axis=1)
@@ -75,7 +79,8 @@ class BandedSystem:
     """Sums of weight · |quantity - target|² over frames (T,) of K unknowns each."""
 
     def __init__(self, frames: int, columns: int) -> None:
-        self.frames, self.columns = frames, columns
+        self.frames = frames
+        self.columns = columns
         self._terms: list[tuple[Quantity, np.ndarray, np.ndarray]] = []
 
     def add(

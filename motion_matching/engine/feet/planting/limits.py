@@ -52,7 +52,8 @@ def _get_change_step(feet: Feet) -> float:
 
 def _rest(feet: Feet, near: FeetPlacement) -> list[Bound]:
     """A planted toe stays in place until it is dragged more strongly than its friction holds."""
-    friction, bounds = NUMBERS.friction / feet.plan.fps, []
+    friction = NUMBERS.friction / feet.plan.fps
+    bounds = []
     for foot in feet.feet:
         rests = foot.planted[1:] & foot.planted[:-1]
         # a foot that lands or leaves does not bear the whole load
@@ -69,7 +70,8 @@ def _rest(feet: Feet, near: FeetPlacement) -> list[Bound]:
 
 def _limit_legs(feet: Feet, near: FeetPlacement) -> list[Bound]:
     """An ankle is no farther from its hip than the leg reaches, and no nearer than it folds."""
-    step, bounds = _get_place_step(feet), []
+    step = _get_place_step(feet)
+    bounds = []
     for k, foot in enumerate(feet.feet):
         # a step up may fold a leg farther than the data, which has flat ground only
         up = np.maximum(near.floors[k] - feet.bodies[:, 2], 0.0)
@@ -87,9 +89,11 @@ def find_longest(feet: Feet, foot: FootTrack) -> np.ndarray:
 
 def _limit_floor(feet: Feet, near: FeetPlacement) -> list[Bound]:
     """Toes and heels stay on or above the floor, and swings clear of it."""
-    step, bounds = _get_place_step(feet), []
+    step = _get_place_step(feet)
+    bounds = []
     for k, foot in enumerate(feet.feet):
-        toe, none = foot.select(2, 1), np.zeros((len(foot.toe), 1))
+        toe = foot.select(2, 1)
+        none = np.zeros((len(foot.toe), 1))
         lowest = near.floors[k] + foot.leg.toe_height
         bounds.append(Bound(toe, none, lowest, np.inf, step))
         clear = find_clearance(feet, foot, near.toes[k], near.floors[k])
@@ -105,10 +109,12 @@ def _limit_floor(feet: Feet, near: FeetPlacement) -> list[Bound]:
 
 def _limit_accelerations(feet: Feet, near: FeetPlacement) -> list[Bound]:
     """Toes, ankles and knees accelerate no harder than joints of the motion."""
-    step, bounds = _get_change_step(feet), []
+    step = _get_change_step(feet)
+    bounds = []
     most = feet.plan.hardest / feet.plan.fps**2
     for k, foot in enumerate(feet.feet):
-        ankle, (knee, at_knee) = near.find_ankle(k), near.find_knee(k)
+        ankle = near.find_ankle(k)
+        (knee, at_knee) = near.find_knee(k)
         ankle = ankle.select(slice(0, 3), slice(1, 5))._replace(order=2)
         for quantity, places in (
             (foot.select(0, 3, 2), near.toes[k]),
@@ -122,7 +128,8 @@ def _limit_accelerations(feet: Feet, near: FeetPlacement) -> list[Bound]:
 
 def _limit_knees(feet: Feet, near: FeetPlacement) -> list[Bound]:
     """Knees bend and stretch no faster than in the data."""
-    step, bounds = _get_change_step(feet), []
+    step = _get_change_step(feet)
+    bounds = []
     for k, foot in enumerate(feet.feet):
         length = near.find_length(k)._replace(order=1)
         stretch = near.measure_stretch(k)
@@ -151,11 +158,13 @@ def _keep_side(feet: Feet, near: FeetPlacement, i: int, beside: Beside) -> Bound
 
 
 def _keep_distance(feet: Feet, near: FeetPlacement, i: int, beside: Beside) -> Bound:
-    pair, line = [feet.feet[k] for k in (i, beside.leg)], []
+    pair = [feet.feet[k] for k in (i, beside.leg)]
+    line = []
     for k, foot in zip((i, beside.leg), pair, strict=True):
         line += [near.toes[k] + near.arms[k], near.toes[k] - foot.leg.tip_share * near.arms[k]]
     apart = measure_nearest(*line)
-    places, least = [apart, 0.0 * apart], np.full(len(apart), beside.apart)
+    places = [apart, 0.0 * apart]
+    least = np.full(len(apart), beside.apart)
     return _push(feet, near, pair, quat.normalize_vectors(apart), places, least)
 
 
@@ -180,7 +189,8 @@ def _limit_pitch(feet: Feet, near: FeetPlacement) -> list[Bound]:
     """A heel comes up and down no farther than a person's does."""
     bounds = []
     for foot in feet.feet:
-        now, heel = near.values[:, foot.column + 3] / foot.size, NUMBERS.heel
+        now = near.values[:, foot.column + 3] / foot.size
+        heel = NUMBERS.heel
         # an ankle is taken to move straight, which is true of small turns only
         most = np.maximum(foot.down, heel)
         least, most = (

@@ -22,7 +22,9 @@ class FeetPlacement:
     """
 
     def __init__(self, feet: Feet, values: np.ndarray) -> None:
-        self.values, self._feet, self.drop = values, feet.feet, values[:, 0]
+        self.values = values
+        self._feet = feet.feet
+        self.drop = values[:, 0]
         self.toes = [values[:, foot.column : foot.column + 3] for foot in feet.feet]
         self.arms = [self._pitch(foot) for foot in feet.feet]
         # the ways (T, 3) from hips to ankles, and their lengths (T,)
@@ -37,7 +39,8 @@ class FeetPlacement:
             measure_slopes(ground, toe[:, :2], arm[:, :2]) * np.linalg.norm(arm[:, :2], axis=-1)
             for toe, arm in zip(self.toes, self.arms, strict=True)
         ]
-        self.heel_floors, self.tip_floors = [], []
+        self.heel_floors = []
+        self.tip_floors = []
         for foot, floor, fall in zip(feet.feet, self.floors, falls, strict=True):
             self.heel_floors.append(floor - fall)
             self.tip_floors.append(floor + foot.leg.tip_share * fall)
@@ -72,7 +75,8 @@ class FeetPlacement:
 
     def measure_stretch(self, k: int) -> np.ndarray:
         """Return how much longer (T,) in metres a leg gets for a radian of its knee."""
-        foot, reach = self._feet[k], self.reaches[k]
+        foot = self._feet[k]
+        reach = self.reaches[k]
         a, b = foot.upper, foot.lower
         cosine = (reach**2 - a**2 - b**2) / (2.0 * a * b)
         sine = np.sqrt(np.maximum(1.0 - cosine**2, NUMBERS.knee_gain**-2))
@@ -80,7 +84,9 @@ class FeetPlacement:
 
     def find_knee(self, k: int) -> tuple[Quantity, np.ndarray]:
         """Return a knee in the world, as `find_ankle`, and where (T, 3) it is."""
-        foot, ankle, reach = self._feet[k], self.find_ankle(k), self.reaches[k]
+        foot = self._feet[k]
+        ankle = self.find_ankle(k)
+        reach = self.reaches[k]
         along = self.ways[k] / reach[:, None]
         ahead = np.cross(foot.hinge, along)
         ahead -= np.sum(ahead * along, axis=-1, keepdims=True) * along

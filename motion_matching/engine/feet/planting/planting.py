@@ -30,11 +30,13 @@ def plant_feet(poses: np.ndarray, skeleton: Skeleton, plan: FeetPlan) -> np.ndar
     """
     if len(poses) < 3:
         return poses
-    poses, parents = poses.astype(np.float64), skeleton.parents
+    poses = poses.astype(np.float64)
+    parents = skeleton.parents
     turned = poses.copy()
     turned[:, 3:] = quat.normalize(poses[:, 3:].transpose(0, 2, 1)).transpose(0, 2, 1)
     world = quat.compute_world(turned, parents)
-    bodies, stands = follow_floor(plan.ground, poses[:, :2, 0]), poses[:, 2, 0]
+    bodies = follow_floor(plan.ground, poses[:, :2, 0])
+    stands = poses[:, 2, 0]
     feet = [_measure_foot(k, leg, world, stands, bodies, plan) for k, leg in enumerate(plan.legs)]
     placed = solve(Feet(feet, plan, bodies))
     fall = np.maximum(placed.drop, 0.0)[:, None]
@@ -93,10 +95,13 @@ def _measure_foot(
     hip, knee, ankle, toe = (
         positions[:, leg.chain[n]] for n in (leg.thigh, leg.shin, leg.foot, -1)
     )
-    upper, lower, arm = knee - hip, ankle - knee, ankle - toe
+    upper = knee - hip
+    lower = ankle - knee
+    arm = ankle - toe
     a, b = np.linalg.norm(upper, axis=-1), np.linalg.norm(lower, axis=-1)
     shins = rotations[:, leg.chain[leg.shin]]
-    axis, hinge = find_level_axes(leg, shins), quat.mul_vec(shins, np.array(leg.hinge))
+    axis = find_level_axes(leg, shins)
+    hinge = quat.mul_vec(shins, np.array(leg.hinge))
     knee_axis, backward = find_axes(upper, lower, hinge)
     opened = _open_knees(leg, upper, lower, quat.normalize_vectors(hinge))
     toe = toe + opened
@@ -159,7 +164,8 @@ def _leave_edges(
     """
     moved = np.zeros_like(places)
     for start, stop in find_runs(free).tolist():
-        toe, way = places[start], np.median(arm[start:stop, :2], axis=0)
+        toe = places[start]
+        way = np.median(arm[start:stop, :2], axis=0)
         body = bodies[(start + stop) // 2]
         moved[start:stop] = find_foothold(plan.ground, toe, toe + way, leg.tip_share, body)
     places += moved
@@ -170,7 +176,8 @@ def _repeat_toe(k: int, toe: np.ndarray, floor: np.ndarray, plan: FeetPlan) -> T
     """Return the motion of a toe (T, 3) over a floor (T,) in place of the data's."""
     steps = np.zeros((len(toe), len(plan.legs), 2))
     heights = np.zeros((len(toe), len(plan.legs)))
-    steps[:-1, k], heights[:, k] = np.diff(toe[:, :2], axis=0), toe[:, 2] - floor
+    steps[:-1, k] = np.diff(toe[:, :2], axis=0)
+    heights[:, k] = toe[:, 2] - floor
     return ToeMotion(steps, heights, np.zeros(len(toe), bool))
 
 
@@ -199,7 +206,9 @@ def _place_plants(
 
     A foot that stands on its ball, or wears other shoes, keeps the data's height.
     """
-    places, firm, raised = stand.copy(), np.zeros(len(stand), bool), np.zeros(len(stand))
+    places = stand.copy()
+    firm = np.zeros(len(stand), bool)
+    raised = np.zeros(len(stand))
     start = None if plan.starts is None else plan.starts[k]
     for r in ranges:
         frames = slice(r.start, r.stop)
@@ -211,5 +220,6 @@ def _place_plants(
             np.median(heights[frames]) - leg.toe_height, 0.0, FEET.sliding_height
         )
     if start is not None and not firm[0]:
-        places[0], firm[0] = start, True
+        places[0] = start
+        firm[0] = True
     return places, firm, raised

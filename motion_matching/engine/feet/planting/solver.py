@@ -27,11 +27,14 @@ _SPAN = 3  # frames of the previous window that give positions of feet and two d
 
 def solve(feet: Feet) -> FeetPlacement:
     """Return the placement of least weighted cost within all limits, window by window."""
-    count, fps = len(feet.bodies), feet.plan.fps
-    length, ahead = round(NUMBERS.window * fps), round(NUMBERS.ahead * fps)
+    count = len(feet.bodies)
+    fps = feet.plan.fps
+    length = round(NUMBERS.window * fps)
+    ahead = round(NUMBERS.ahead * fps)
     values = np.zeros((count, feet.columns))
     for start in range(0, count, length):
-        begin, stop = max(start - _SPAN, 0), start + length + ahead
+        begin = max(start - _SPAN, 0)
+        stop = start + length + ahead
         before = values[begin:start] if start else None
         if count - start <= length + ahead:
             values[begin:] = _solve_window(feet.crop(slice(begin, None), before)).values
@@ -68,7 +71,8 @@ def _solve_window(feet: Feet) -> FeetPlacement:
     for foot in feet.feet:
         values[:, foot.column : foot.column + 3] = foot.toe
         values[:, foot.column + 3] = foot.down * foot.size
-    near, pulls = FeetPlacement(feet, values), np.zeros(0)
+    near = FeetPlacement(feet, values)
+    pulls = np.zeros(0)
     left_out = feet.plan.left_out
     tasks = [task for name, task in TASKS.items() if name not in left_out]
     limits = [limit for name, limit in LIMITS.items() if name not in left_out]
@@ -106,7 +110,8 @@ def _keep_on_steps(feet: Feet, near: FeetPlacement) -> Feet:
         return feet
     kept = []
     for foot, toe, floor in zip(feet.feet, near.toes, near.floors, strict=True):
-        firm, stand = foot.firm.copy(), foot.stand.copy()
+        firm = foot.firm.copy()
+        stand = foot.stand.copy()
         leaves = (
             np.abs(floor - compute_step_heights(ground, stand, feet.bodies)) > FEET.sliding_height
         )
@@ -136,7 +141,8 @@ def _project(
 ) -> np.ndarray:
     """Return the unknowns (T, K) that keep to all bounds; their `pulls` (M,) change in place."""
     now = constraints.measure(values)
-    kept, share = now - constraints.pull(now, np.empty_like(now)), NUMBERS.relaxation
+    kept = now - constraints.pull(now, np.empty_like(now))
+    share = NUMBERS.relaxation
     for _ in range(passes):
         forces = kept - pulls
         forces -= constraints.constant
@@ -199,7 +205,8 @@ class _Constraints:
         length, beyond = self._find_beyond(now)
         np.maximum(beyond, -self._force, out=beyond)
         np.minimum(beyond, self._force, out=beyond)
-        share, ends = beyond[: self._vectors], 3 * self._vectors
+        share = beyond[: self._vectors]
+        ends = 3 * self._vectors
         share /= np.maximum(length, 1e-12)
         np.multiply(share[:, None], now[:ends].reshape(-1, 3), out=pulls[:ends].reshape(-1, 3))
         pulls[ends:] = beyond[self._vectors :]
@@ -207,8 +214,10 @@ class _Constraints:
 
     def _find_beyond(self, now: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the lengths of the vectors in `now` (M,), and the excess of all bounds."""
-        ends, value = 3 * self._vectors, np.empty(len(self._least))
-        vectors, length = now[:ends].reshape(-1, 3), value[: self._vectors]
+        ends = 3 * self._vectors
+        value = np.empty(len(self._least))
+        vectors = now[:ends].reshape(-1, 3)
+        length = value[: self._vectors]
         np.sqrt(np.einsum("nd,nd->n", vectors, vectors), out=length)
         value[self._vectors :] = now[ends:]
         within = np.maximum(value, self._least)

@@ -64,7 +64,8 @@ def _keep_places(system: BandedSystem, feet: Feet, near: FeetPlacement) -> None:
 def _keep_heights(system: BandedSystem, feet: Feet, near: FeetPlacement) -> None:
     """A toe swings as high as in the data and clear of the floor, and stands on it."""
     fps = feet.plan.fps
-    swing, firm = 1.0 / (NUMBERS.rise * fps) ** 2, NUMBERS.firm / fps**2
+    swing = 1.0 / (NUMBERS.rise * fps) ** 2
+    firm = NUMBERS.firm / fps**2
     for k, foot in enumerate(feet.feet):
         clear = find_clearance(feet, foot, near.toes[k], near.floors[k])
         wanted = np.maximum(foot.toe[:, 2], foot.heights + near.floors[k])
@@ -76,7 +77,9 @@ def _keep_heights(system: BandedSystem, feet: Feet, near: FeetPlacement) -> None
 
 def find_clearance(feet: Feet, foot: FootTrack, path: np.ndarray, floor: np.ndarray) -> np.ndarray:
     """Return how high (T,) a toe has to be on a path (T, 3) over a floor (T,)."""
-    fps, over, raised = feet.plan.fps, _measure_lift(feet, foot, path), foot.raised
+    fps = feet.plan.fps
+    over = _measure_lift(feet, foot, path)
+    raised = foot.raised
     if foot.planted.any():
         # no foot leaves the ground or meets it at full height
         leave = min(NUMBERS.leave, MARGINS.lift * feet.plan.hardest)
@@ -118,7 +121,8 @@ def _keep_knees_even(system: BandedSystem, feet: Feet, near: FeetPlacement) -> N
     """A leg's length changes as evenly as in the motion, weighed by how far its knee goes."""
     even = (NUMBERS.knee * feet.plan.fps) ** 2
     for k, foot in enumerate(feet.feet):
-        length, reach = near.find_length(k), near.reaches[k]
+        length = near.find_length(k)
+        reach = near.reaches[k]
         wanted = foot.extension[:, None] - reach[:, None] + length.evaluate(near.values)
         bent = np.maximum(1.0 - (reach / foot.length) ** 2, NUMBERS.knee_gain**-2)
         change = np.diff(wanted, 2, axis=0)
@@ -138,8 +142,10 @@ def _go_on(system: BandedSystem, feet: Feet, near: FeetPlacement) -> None:
     """Feet go on from where those of the window before were."""
     if feet.before is not None:
         count, columns = feet.before.shape
-        target, weight = np.zeros((system.frames, columns)), np.zeros(system.frames)
-        target[:count], weight[:count] = feet.before, NUMBERS.firm
+        target = np.zeros((system.frames, columns))
+        weight = np.zeros(system.frames)
+        target[:count] = feet.before
+        weight[:count] = NUMBERS.firm
         system.add(Quantity(np.arange(columns)), target, weight)
 
 

@@ -33,7 +33,8 @@ def choose_gait(goal: TaskGoal, walk_to_run: float) -> int:
 def classify_gaits(database: Database) -> tuple[np.ndarray, np.ndarray]:
     """Return the gait of each frame (N,), and masks (3, N) of frames that soon lead to each."""
     database = database.in_body_units
-    motion, ranges = database.root_motion, database.range_of_frame
+    motion = database.root_motion
+    ranges = database.range_of_frame
     speed = np.hypot(motion[:, 0], motion[:, 1])
     goes = (speed > SLOW) | (np.abs(motion[:, 2]) > NUMBERS.standing_turn)
     gait = np.where(speed > database.walk_to_run, RUNNING, np.where(goes, WALKING, STANDING))
@@ -119,14 +120,19 @@ class Entries:
         """
         price = NUMBERS.entry_price
         most = rewards - price * reach  # only states no nearer than the reach may win
-        among, best, count = (most > least).nonzero()[0], -1, NUMBERS.first_entries
+        among = (most > least).nonzero()[0]
+        best = -1
+        count = NUMBERS.first_entries
         while len(among):
             ranked = most.take(among).argsort(kind="stable")
-            near, among = np.sort(among.take(ranked[-count:])), among.take(ranked[:-count])
+            near = np.sort(among.take(ranked[-count:]))
+            among = among.take(ranked[:-count])
             away = measure_distances(self._features.take(near, axis=0), here)
             gains = np.where(away >= reach, rewards.take(near) - price * away, -np.inf)
             first = int(gains.argmax())
             if gains[first] > least:
-                best, least = int(self.states[near[first]]), float(gains[first])
-            among, count = among[most.take(among) > least], NUMBERS.entry_growth * count
+                best = int(self.states[near[first]])
+                least = float(gains[first])
+            among = among[most.take(among) > least]
+            count = NUMBERS.entry_growth * count
         return best

@@ -83,13 +83,15 @@ class Metric:
     def compute_features(self, poses: np.ndarray, velocities: np.ndarray) -> np.ndarray:
         """Return features (Q, F), three per term, of states (Q, 7, B) with bone 0 at the origin."""
         to, away_from, weights = self._terms
-        counted, by_root = len(to), self.root_velocity > 0 or self.turn > 0
+        counted = len(to)
+        by_root = self.root_velocity > 0 or self.turn > 0
         terms = np.zeros((3, counted + 2 * by_root, len(poses)), np.float32)
         joints = self._compute_joints(poses, velocities)
         np.subtract(joints.take(to, axis=1), joints.take(away_from, axis=1), out=terms[:, :counted])
         terms[:, :counted] *= weights
         if by_root:
-            step, rate = compute_root_step(velocities).T, self.fps / _GIVEN_RATE
+            step = compute_root_step(velocities).T
+            rate = self.fps / _GIVEN_RATE
             np.multiply(step[:2], self.root_velocity * rate, out=terms[:2, counted])
             np.multiply(step[2], self.turn * rate, out=terms[0, counted + 1])
         return terms.transpose(2, 1, 0).reshape(len(poses), -1)
@@ -138,7 +140,8 @@ class Metric:
         """
         positions = self.positions[self._bones] * NUMBERS.position_weight
         velocities = self.velocities[self._bones] * (self.fps / _GIVEN_RATE)
-        placed, moving = np.flatnonzero(positions > 0), np.flatnonzero(velocities > 0)
+        placed = np.flatnonzero(positions > 0)
+        moving = np.flatnonzero(velocities > 0)
         to = np.concatenate([2 * placed, 2 * moving + 1])
         away_from = np.concatenate([np.zeros_like(placed), 2 * moving])
         weights = np.concatenate([positions[placed], velocities[moving]]).astype(np.float32)
@@ -154,7 +157,8 @@ class Metric:
             np.concatenate([poses, velocities], axis=2).transpose(1, 2, 0).take(self._parts, axis=1)
         )
         world = _compute_matrices(parts[3:])
-        turns, positions = world[:3, :3], world[:3, 3]
+        turns = world[:3, :3]
+        positions = world[:3, 3]
         turns[:, :, 1::2] = np.einsum("ijbq,jkbq->ikbq", turns[:, :, ::2], turns[:, :, 1::2])
         if self.fixed_positions is None:
             positions[:] = parts[:3]
@@ -251,7 +255,8 @@ class Neighbours:
         once = order[np.sort(np.unique(order, return_index=True)[1])]
         self._states = np.pad(once, (0, -len(once) % block), mode="edge")
         self._rows = np.arange(len(self._states)).reshape(-1, block)
-        self._whole, self._sums = terms[self._states], sums[self._states]
+        self._whole = terms[self._states]
+        self._sums = sums[self._states]
         blocks = self._sums.reshape(-1, block, *sums.shape[1:])
         middles = blocks.mean(axis=1)
         self._center_distances = _sum_lengths(blocks - middles[:, None])
@@ -275,12 +280,15 @@ class Neighbours:
         after them come first: the higher the frame rate, the more of the nearest are a tick apart
         and lead to the same. If there are fewer than k states, all are returned.
         """
-        count, k = len(features), min(k, self._count)
+        count = len(features)
+        k = min(k, self._count)
         queries = features.reshape(count, -1, 3).transpose(0, 2, 1).astype(np.float32, order="C")
-        indices, distances = np.empty((count, k), np.intp), np.empty((count, k), np.float32)
+        indices = np.empty((count, k), np.intp)
+        distances = np.empty((count, k), np.float32)
         for start in range(0, count, NUMBERS.queries_at_once):
             part = slice(start, start + NUMBERS.queries_at_once)
-            some, found = queries[part], (indices[part], distances[part])
+            some = queries[part]
+            found = (indices[part], distances[part])
             if len(some) > 1 and not apart and self._fill_together(some, *found):
                 continue
             for query, states, away in zip(some, *found, strict=True):
@@ -305,7 +313,8 @@ class Neighbours:
         among = (exact <= reach).nonzero()[0]
         states = self._states.take(np.concatenate([seeds, others]).take(among))
         ascending = states.argsort()
-        states, exact = states.take(ascending), exact.take(among.take(ascending))
+        states = states.take(ascending)
+        exact = exact.take(among.take(ascending))
         rank = self._rank(states, exact, reach) if wide > k else exact
         order = rank.argsort(kind="stable")[:k]
         return states.take(order), exact.take(order)
@@ -338,7 +347,8 @@ class Neighbours:
         query_sums = (queries @ self._signs).take(query, axis=0)
         near = _sum_lengths(self._sums.take(rows.take(state), axis=0) - query_sums)
         possible = near <= reach.take(query) + self._slack
-        query, state = query[possible], state[possible]
+        query = query[possible]
+        state = state[possible]
         exact = np.full((len(queries), len(rows)), np.inf, np.float32)
         exact[query, state] = _sum_lengths(states.take(state, axis=0) - queries.take(query, axis=0))
         used = np.flatnonzero(np.bincount(state, minlength=len(rows)))
@@ -424,5 +434,6 @@ def _choose_sum_signs(terms: np.ndarray, count: int) -> np.ndarray:
         sign = np.float32(-1 if opposed else 1)
         parts[:, one] += sign * parts[:, other]
         signs[one] += sign * signs[other]
-        parts, signs = np.delete(parts, other, axis=1), np.delete(signs, other, axis=0)
+        parts = np.delete(parts, other, axis=1)
+        signs = np.delete(signs, other, axis=0)
     return np.ascontiguousarray(signs.T)

@@ -49,7 +49,8 @@ def interpolate(a: np.ndarray, b: np.ndarray, share: float) -> np.ndarray:
     p, q = a[..., 3:, :], b[..., 3:, :]
     cosine = np.einsum("...ij,...ij->...j", p, q)
     angle = np.arccos(np.minimum(np.abs(cosine), _ALIKE))
-    p_share, q_share = np.sin((1.0 - share) * angle), np.copysign(np.sin(share * angle), cosine)
+    p_share = np.sin((1.0 - share) * angle)
+    q_share = np.copysign(np.sin(share * angle), cosine)
     turns = p * p_share[..., None, :] + q * q_share[..., None, :]
     positions = a[..., :3, :] * (1.0 - share) + b[..., :3, :] * share
     return _join(positions, component_quat.normalize(turns))

@@ -24,7 +24,9 @@ from ..numbers import NUMBERS
 ANY = ""  # the task without a tag, which every value function has
 TASK_NAMES: tuple[str, ...] = ("direction", "speed")
 STRAIGHT_AHEAD = (0.0, -1.0)
-FEWEST_DIRECTIONS, MOST_DIRECTIONS, MOST_SPEEDS = 3, 179, 20
+FEWEST_DIRECTIONS = 3
+MOST_DIRECTIONS = 179
+MOST_SPEEDS = 20
 
 
 class TaskGoal(NamedTuple):
@@ -65,7 +67,8 @@ class Tasks:
     as_notebook: bool = False
 
     def __post_init__(self) -> None:
-        count, speeds = self.directions, self.speeds
+        count = self.directions
+        speeds = self.speeds
         whole = isinstance(count, int) and not isinstance(count, bool)
         if not (whole and FEWEST_DIRECTIONS <= count <= MOST_DIRECTIONS and count % 2):
             raise SettingsError(

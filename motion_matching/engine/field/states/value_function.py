@@ -59,7 +59,8 @@ class DataFingerprint:
 
     def matches(self, other: DataFingerprint) -> bool:
         """Return whether two fingerprints are of the same data."""
-        ours, theirs = self.measures, other.measures
+        ours = self.measures
+        theirs = other.measures
         if self.key != other.key or ours.shape != theirs.shape:
             return False
         return np.allclose(ours, theirs, rtol=0.0, atol=_ROUNDING)
@@ -154,7 +155,8 @@ class ValueFunction:
 
     def _evaluate(self, goal: TaskGoal, turn: np.ndarray, states: np.ndarray) -> np.ndarray:
         """Return the values of states (...) for a goal, after turns (...) in radians."""
-        table, counts = self._get_table(goal.tags), self.tasks.compute_speed_shares(goal.speed)
+        table = self._get_table(goal.tags)
+        counts = self.tasks.compute_speed_shares(goal.speed)
         first, second, share = self.tasks.find_between(goal.direction - turn)
         ahead = np.zeros(states.shape)
         for speed in counts.nonzero()[0]:  # at most two, around the desired one

@@ -56,8 +56,11 @@ class Training:
                 progress("Gathering motion states", 0.0)
 
         report_progress()
-        tasks, database = database.scale.to_body(tasks), database.in_body_units
-        self.tasks, self.settings, self._metric = tasks, settings, metric
+        tasks = database.scale.to_body(tasks)
+        database = database.in_body_units
+        self.tasks = tasks
+        self.settings = settings
+        self._metric = metric
         self._fingerprint = DataFingerprint.from_database(database, metric)
         self.discount = settings.compute_tick_discount(database.fps)
         self.sweeps = settings.compute_sweeps(database.fps)
@@ -80,7 +83,8 @@ class Training:
             self._gaits = find_gait_states(database, self._states)
         shape = len(self._trained), min(settings.neighbours, len(self._states))
         deep = (*shape, shape[1])
-        indices, weights = np.zeros(deep, np.int32), np.zeros(deep, np.float32)
+        indices = np.zeros(deep, np.int32)
+        weights = np.zeros(deep, np.float32)
         turn, speed = np.zeros((2, *shape), np.float32)
         self.tables = Transitions(indices, weights, turn, speed)
         self._filled = 0
@@ -166,11 +170,14 @@ class Training:
         try:
             iteration.run(self.sweeps, self.settings.residual, progress)
         finally:
-            self._values, self._residuals = iteration.values, iteration.residuals
+            self._values = iteration.values
+            self._residuals = iteration.residuals
 
     def _build_spread(self) -> sparse.csr_matrix | None:
         """Return the weights (S, N) of trained states in all, or None if all are trained."""
-        count, every, trained = len(self._trained), np.arange(len(self._states)), self._trained
+        count = len(self._trained)
+        every = np.arange(len(self._states))
+        trained = self._trained
         if count == len(every):
             return None
         before = trained.searchsorted(every, side="right") - 1
@@ -204,7 +211,9 @@ class Training:
 
     def _fill_rows(self, neighbours: Neighbours, features: np.ndarray, rows: np.ndarray) -> None:
         """Fill rows of the tables with the results of their states' actions."""
-        states, tables, k = self._states, self.tables, self.tables.turn.shape[1]
+        states = self._states
+        tables = self.tables
+        k = self.tables.turn.shape[1]
         which = self._trained[rows]
         around, distances = neighbours.find_nearest(features[which], k)
         actions = compute_action_weights(compute_similarity_weights(distances))

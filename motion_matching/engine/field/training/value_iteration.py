@@ -147,7 +147,8 @@ class _Block:
         entries = weights.ravel(), indices.ravel().astype(np.int32), starts
         matrix = sparse.csr_matrix(entries, (rows, len(tagged)))
         self._matrix = matrix * np.float32(discount)
-        turn, speed = turn.ravel().astype(np.float64), speed.ravel()
+        turn = turn.ravel().astype(np.float64)
+        speed = speed.ravel()
         # after a turn to the left, the goal lies further to the right, for every direction alike
         shift = -turn / tasks.spacing
         low = np.floor(shift)
@@ -196,12 +197,14 @@ class _Block:
         count = self._directions + (not self._is_circle)
         mixed = np.empty((len(ahead), count, len(self._share)), np.float32)
         if self._is_circle:
-            between, last = mixed[:, :-1], mixed[:, -1]
+            between = mixed[:, :-1]
+            last = mixed[:, -1]
             np.subtract(ahead[:, 0], ahead[:, -1], out=last)
             last *= self._share
             last += ahead[:, -1]
         else:
-            mixed[:, 0], mixed[:, -1] = ahead[:, 0], ahead[:, -1]
+            mixed[:, 0] = ahead[:, 0]
+            mixed[:, -1] = ahead[:, -1]
             between = mixed[:, 1:-1]
         np.subtract(ahead[:, 1:], ahead[:, :-1], out=between)
         between *= self._share

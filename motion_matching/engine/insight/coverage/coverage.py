@@ -63,7 +63,8 @@ def measure_track(track: Array, fps: float) -> GroundMotion:
     from scipy.ndimage import uniform_filter1d  # panels draw a coverage without scipy
 
     velocity = np.gradient(track[:, :2], 1.0 / fps, axis=0)
-    speed, turn_rate = np.linalg.norm(velocity, axis=1), np.gradient(track[:, 2], 1.0 / fps)
+    speed = np.linalg.norm(velocity, axis=1)
+    turn_rate = np.gradient(track[:, 2], 1.0 / fps)
     acceleration = np.linalg.norm(np.gradient(velocity, 1.0 / fps, axis=0), axis=1)
     size = min(2 * int(0.5 * WINDOW * fps) + 1, len(track))
     means = (uniform_filter1d(values, size, mode="nearest") for values in (speed, turn_rate))
@@ -122,7 +123,8 @@ class Coverage:
         captures = []
         for row, holes in enumerate(self.holes):
             for cells, sides in _group_holes(holes):
-                share, there = self.demand[row, cells].sum(), self.frames[row, cells].sum()
+                share = self.demand[row, cells].sum()
+                there = self.frames[row, cells].sum()
                 movement = _describe_movement(row) + _describe_turning(row, cells, sides)
                 time = f"the controller spends {100 * share:.1f} % of its time there"
                 captures.append((share, f"{movement}: {there} frames, and {time}"))

@@ -46,7 +46,8 @@ def measure_slopes(database: Database) -> list[Slope]:
     """Return the slopes that the playable data climbs for at least a second, steepest last."""
     if not database.climbs.any():
         return []
-    motion, rates = measure_database(database), database.climb_rates[database.playable]
+    motion = measure_database(database)
+    rates = database.climb_rates[database.playable]
     moves = motion.mean_speed > NUMBERS.slope_speed
     slopes = np.degrees(np.arctan2(rates, np.maximum(motion.mean_speed, NUMBERS.slope_speed)))
     classes = np.digitize(np.abs(slopes), EDGES) - 1
@@ -85,7 +86,8 @@ def suggest_captures(
         lacking = [way for way in DIRECTIONS if way not in {slope.direction for slope in own}]
         verb, noun, _ = _VERBS[gait]
         if lacking:
-            up, straight = " or ".join(lacking), " and ".join(lacking)
+            up = " or ".join(lacking)
+            straight = " and ".join(lacking)
             sentences.append(
                 f"No clip {verb} {up} slopes: capture {noun} straight {straight} those of your "
                 "scenes"

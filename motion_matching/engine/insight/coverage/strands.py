@@ -79,6 +79,7 @@ def _trace_strands(track: Array, frames: Array, fps: float) -> Strands:
 
 def compute_colours(speeds: Array) -> Array:
     """Return colours (n, 3), 0 to 1, of speeds (n,), from dark (standing) to light (MAX_SPEED)."""
-    stops, channels = np.arange(len(_COLOURS)), np.array(_COLOURS).T / 255.0
+    stops = np.arange(len(_COLOURS))
+    channels = np.array(_COLOURS).T / 255.0
     position = np.clip(np.asarray(speeds) / MAX_SPEED, 0.0, 1.0) * stops[-1]
     return np.stack([np.interp(position, stops, channel) for channel in channels], axis=-1)

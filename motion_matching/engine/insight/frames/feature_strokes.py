@@ -18,7 +18,8 @@ Array = np.ndarray
 
 def make_strokes(database: Database, frame: int) -> tuple[Stroke, ...]:
     """Return the features of a frame as strokes, over its pose."""
-    schema, values = database.schema, database.features[:, frame].astype(np.float64)
+    schema = database.schema
+    values = database.features[:, frame].astype(np.float64)
     features = [
         (feature, feature.definition, _to_rows(feature, values[dimensions]))
         for feature, dimensions in zip(schema.features, schema.slices, strict=True)

@@ -114,7 +114,8 @@ def predict_trajectory(
 
 def compute_clip_trajectory(database: Database, frame: int) -> list[TrajectoryPoint]:
     """Return the trajectory of the clip itself around a frame, seen from there."""
-    table, step = database.to_motion_table(), 1.0 / database.fps
+    table = database.to_motion_table()
+    step = 1.0 / database.fps
     x, y, yaw = database.track[frame].tolist()
 
     def sample(time: float) -> Array:
@@ -151,7 +152,8 @@ def inspect_frame(
     the `count` best other frames, at least a third of a second apart. To inspect many frames, or
     with cost terms, give the `method` that plays the database.
     """
-    method, scale = method or MotionMatching(database, settings), database.scale
+    method = method or MotionMatching(database, settings)
+    scale = database.scale
     method.apply(scale.to_body(settings))
     if trajectory is None:
         trajectory = compute_clip_trajectory(database, frame)
@@ -214,7 +216,8 @@ class _FrameSearch:
     @cached_property
     def exclusions(self) -> list[tuple[str, Array]]:
         """Why frames may not be entered from this one: each reason with its frames (N,)."""
-        database, settings = self.database, self.settings
+        database = self.database
+        settings = self.settings
         ahead = np.arange(database.frame_count) - self.frame
         near = np.abs(ahead) < round(settings.search.surroundings * database.fps)
         if settings.search.skip_ahead:
@@ -231,7 +234,8 @@ class _FrameSearch:
     @cached_property
     def chosen(self) -> int:
         """The frame that a search enters, or the frame itself if playing on is best."""
-        database, frame = self.database, self.frame
+        database = self.database
+        frame = self.frame
         excluded = np.any([frames for _, frames in self.exclusions], axis=0)
         if self._reason_to_leave and excluded.all():
             # as in the search: stay in a short range, else prefer any motion to none
@@ -277,7 +281,8 @@ class _FrameSearch:
 
     def select_cheapest(self, count: int) -> list[int]:
         """Return the cheapest other frames, spread out, and the chosen one, sorted by cost."""
-        left, apart = self.costs.copy(), round(NUMBERS.frames_apart * self.database.fps)
+        left = self.costs.copy()
+        apart = round(NUMBERS.frames_apart * self.database.fps)
         left[self.frame] = np.inf
         selected: list[int] = []
         k = self.chosen if self.chosen != self.frame else int(left.argmin())
@@ -292,7 +297,9 @@ class _FrameSearch:
 
         Where the price of jumps counts, only the `count` cheapest are considered.
         """
-        chosen, frame, power = self.chosen, self.frame, self.database.schema.power
+        chosen = self.chosen
+        frame = self.frame
+        power = self.database.schema.power
         weights = get_weights(self.settings.search, self.database)
         excluded = np.any([frames for _, frames in self.exclusions], axis=0)
         apart = list_apart(np.arange(len(excluded)), chosen, self.database)
@@ -300,7 +307,8 @@ class _FrameSearch:
         here = self._collect(np.array([frame] if not self._reason_to_leave else [], int))
         here = here._replace(totals=here.totals - self.settings.search.continuing_bias)
         if chosen == frame:
-            own, here = here, self._collect(np.zeros(0, int))
+            own = here
+            here = self._collect(np.zeros(0, int))
         if self.settings.search.price_weight:
             listed = np.array(self.select_cheapest(count), int)
             others = self._collect(listed[(apart & ~excluded)[listed]])
@@ -325,11 +333,13 @@ class _FrameSearch:
         """Return the cost and the verdict of a frame whose jump has a price."""
         by_feature = tuple(self.by_feature[k].tolist())
         verdict = self._describe_verdict(k, self._weigh(price))
-        feet, terms = float(self.support[k]), tuple(self.terms[k].tolist())
+        feet = float(self.support[k])
+        terms = tuple(self.terms[k].tolist())
         return FrameCost(k, float(self.costs[k]), by_feature, verdict, price, feet, terms)
 
     def _describe_verdict(self, k: int, price: float) -> str:
-        chosen, dearer = self.chosen, price - self._chosen_price
+        chosen = self.chosen
+        dearer = price - self._chosen_price
         more = self.costs[k] - self.costs[chosen] + dearer
         if k == chosen:
             return "played on" if k == self.frame else "entered"

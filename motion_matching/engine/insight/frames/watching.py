@@ -66,7 +66,9 @@ class _GoalRecorder:
     """A method that records its goals and choices."""
 
     def __init__(self, method: Method, settings: PerformerSettings) -> None:
-        self._method, self._settings, self._scale = method, settings, method.world.scale
+        self._method = method
+        self._settings = settings
+        self._scale = method.world.scale
         self.goals: list[tuple[Goal, PerformerSettings]] = []
         self.choices: list[Choice | None] = []
 

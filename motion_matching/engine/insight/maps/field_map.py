@@ -66,7 +66,8 @@ def place_all(frames: Array, chains: Array, positions: Array, database: Database
     Sampled are `frames` (n,), and `chains` (n,) are the runs of states that follow each other. A
     frame of a clip without samples has the position of the nearest sampled frame.
     """
-    every, ranges = np.arange(database.frame_count), database.range_of_frame
+    every = np.arange(database.frame_count)
+    ranges = database.range_of_frame
     before = np.maximum(frames.searchsorted(every, side="right") - 1, 0)
     after = np.minimum(before + 1, len(frames) - 1)
     own = ranges[frames[before]] == ranges
@@ -93,7 +94,8 @@ def build_field_map(
     chosen = choose_evenly(chains, NUMBERS.graph_states)
     features = metric.compute_features(states.poses[chosen], states.velocities[chosen])
     if embed:
-        positions, eigenvalues = embed(features), np.zeros(0)
+        positions = embed(features)
+        eigenvalues = np.zeros(0)
     else:
         positions, eigenvalues = embed_graph(build_graph(features))
     placed = place_all(states.frames[chosen], chains[chosen], positions, database)
@@ -149,9 +151,11 @@ def embed_graph(graph: sparse.csr_matrix) -> tuple[Array, Array]:
     smallest eigenvalues above 0, over the square roots of the degrees. Positions have the mean
     square 1 in each dimension. With too few vertices the last are all 0.
     """
-    count, dimensions = graph.shape[0], NUMBERS.map_dimensions
+    count = graph.shape[0]
+    dimensions = NUMBERS.map_dimensions
     wanted = min(dimensions, count - 1)
-    positions, eigenvalues = np.zeros((count, dimensions)), np.zeros(dimensions)
+    positions = np.zeros((count, dimensions))
+    eigenvalues = np.zeros(dimensions)
     if wanted < 1:
         return positions, eigenvalues
     laplacian, roots = csgraph.laplacian(graph, normed=True, return_diag=True)
@@ -165,7 +169,8 @@ def embed_graph(graph: sparse.csr_matrix) -> tuple[Array, Array]:
     order = np.argsort(values, kind="stable")[1 : wanted + 1]
     smooth = vectors[:, order] / roots[:, None]
     smooth /= np.maximum(np.sqrt((smooth * smooth).mean(axis=0)), 1e-30)
-    positions[:, :wanted], eigenvalues[:wanted] = fix_signs(smooth), values[order]
+    positions[:, :wanted] = fix_signs(smooth)
+    eigenvalues[:wanted] = values[order]
     return positions, np.maximum(eigenvalues, 0.0)
 
 

@@ -39,7 +39,8 @@ class LandmarkMap:
         mean = squares.mean(axis=0)
         centred = -0.5 * (squares - mean - mean[:, None] + mean.mean())
         values, vectors = np.linalg.eigh(centred)
-        values, vectors = values[::-1][:2], fix_signs(vectors[:, ::-1][:, :2])
+        values = values[::-1][:2]
+        vectors = fix_signs(vectors[:, ::-1][:, :2])
         used = values > 1e-9 * max(float(values.max(initial=0.0)), 1e-30)
         axes = np.where(used, vectors / np.sqrt(np.where(used, values, 1.0)), 0.0)
         return cls(axes.T, mean)
@@ -125,7 +126,9 @@ class PoseMap:
 
 def build_pose_map(database: Database) -> PoseMap:
     """Map a database's frames by its features, normalized and weighted as in the search."""
-    schema, mean, count = database.schema, database.normalization.mean, database.frame_count
+    schema = database.schema
+    mean = database.normalization.mean
+    count = database.frame_count
     scale = database.normalization.compute_scale(schema.weights)
     features = (np.asarray(database.features) - mean[:, None]) * scale[:, None]
     vectors = tuple(schema.vectors)

@@ -20,7 +20,8 @@ _SIGNS = np.array([[1, 1, 1, 1], [-1, 1, -1, 1], [-1, 1, 1, -1], [-1, -1, 1, 1]]
 _CONJUGATE = np.array([1, -1, -1, -1], np.float32)[:, None]
 _TINY = 1e-12
 # arrays, because they are faster than scalars
-_SMALLEST_SQUARE, _HALF = np.array([_TINY * _TINY], np.float32), np.array([0.5], np.float32)
+_SMALLEST_SQUARE = np.array([_TINY * _TINY], np.float32)
+_HALF = np.array([0.5], np.float32)
 
 
 @cache

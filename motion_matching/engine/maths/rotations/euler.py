@@ -22,11 +22,15 @@ def compose(angles: Iterable[Array], order: str) -> list[Array]:
     for angle, axis in zip(angles, order.lower(), strict=True):
         first = "xyz".index(axis)
         half = 0.5 * angle
-        cosine, sine = np.cos(half), np.sin(half)
-        a, b, c = 1 + first, 1 + (first + 1) % 3, 1 + (first + 2) % 3
+        cosine = np.cos(half)
+        sine = np.sin(half)
+        a = 1 + first
+        b = 1 + (first + 1) % 3
+        c = 1 + (first + 2) % 3
         result = [np.zeros_like(half)] * 4
         if not q:
-            result[0], result[a] = cosine, sine
+            result[0] = cosine
+            result[a] = sine
         else:
             result[0] = cosine * q[0] - sine * q[a]
             result[a] = cosine * q[a] + sine * q[0]
@@ -62,7 +66,8 @@ class HalfAngles(NamedTuple):
     def compute_first(self, third: Array) -> Array:
         """Return the first angle (...) for a chosen third one where the gimbal is locked."""
         third = self.handed * third
-        by_low, by_high = 2.0 * self.half_difference + third, 2.0 * self.half_sum - third
+        by_low = 2.0 * self.half_difference + third
+        by_high = 2.0 * self.half_sum - third
         return np.where(self.low > self.high, by_low, by_high)
 
 
@@ -75,5 +80,8 @@ def split(w: Array, vector: Array, order: str) -> HalfAngles:
     first, second, third = ("xyz".index(axis) for axis in order.lower())
     handed = 1 if (second - first) % 3 == 1 else -1
     x, y, z = vector[first], vector[second], handed * vector[third]
-    a, b, c, d = w + y, x + z, w - y, x - z
+    a = w + y
+    b = x + z
+    c = w - y
+    d = x - z
     return HalfAngles(np.arctan2(b, a), np.arctan2(d, c), np.hypot(c, d), np.hypot(a, b), handed)

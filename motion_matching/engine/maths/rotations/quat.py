@@ -20,8 +20,14 @@ _AT_ONCE = 1024  # frames whose world is computed at a time, for many to stay wi
 
 def mul(a: Array, b: Array) -> Array:
     """Return the product `a * b` of `(..., 4)` and `(..., 4)`."""
-    aw, ax, ay, az = a[..., 0], a[..., 1], a[..., 2], a[..., 3]
-    bw, bx, by, bz = b[..., 0], b[..., 1], b[..., 2], b[..., 3]
+    aw = a[..., 0]
+    ax = a[..., 1]
+    ay = a[..., 2]
+    az = a[..., 3]
+    bw = b[..., 0]
+    bx = b[..., 1]
+    by = b[..., 2]
+    bz = b[..., 3]
     return np.stack(
         [
             aw * bw - ax * bx - ay * by - az * bz,
@@ -105,7 +111,8 @@ def from_scaled_angle_axis(v: Array) -> Array:
 
 def to_scaled_angle_axis(q: Array) -> Array:
     """Return axis times angle `(..., 3)` in radians; pass `positive(q)` for the shorter way."""
-    w, vector = q[..., :1], q[..., 1:]
+    w = q[..., :1]
+    vector = q[..., 1:]
     length = np.sqrt(np.sum(vector**2, axis=-1, keepdims=True))
     ratio = np.arctan2(length, w) / np.maximum(length, 1e-8)
     # near the identity, the ratio of angle and length tends to 1 / w
@@ -132,11 +139,18 @@ def from_euler(angles: Array, order: str) -> Array:
 
 def from_matrix(m: Array) -> Array:
     """Return quaternions `(..., 4)` of rotation matrices `(..., 3, 3)`, accurate at every angle."""
-    m00, m11, m22 = m[..., 0, 0], m[..., 1, 1], m[..., 2, 2]
+    m00 = m[..., 0, 0]
+    m11 = m[..., 1, 1]
+    m22 = m[..., 2, 2]
     transposed = np.swapaxes(m, -1, -2)
-    difference, total = m - transposed, m + transposed
-    wx, wy, wz = difference[..., 2, 1], difference[..., 0, 2], difference[..., 1, 0]
-    xy, xz, yz = total[..., 1, 0], total[..., 0, 2], total[..., 2, 1]
+    difference = m - transposed
+    total = m + transposed
+    wx = difference[..., 2, 1]
+    wy = difference[..., 0, 2]
+    wz = difference[..., 1, 0]
+    xy = total[..., 1, 0]
+    xz = total[..., 0, 2]
+    yz = total[..., 2, 1]
     # each row is the quaternion scaled by one of its components; the longest is the most accurate
     rows = [
         [1 + m00 + m11 + m22, wx, wy, wz],
@@ -151,7 +165,10 @@ def from_matrix(m: Array) -> Array:
 
 def to_matrix(q: Array) -> Array:
     """Return rotation matrices `(..., 3, 3)`."""
-    w, x, y, z = q[..., 0], q[..., 1], q[..., 2], q[..., 3]
+    w = q[..., 0]
+    x = q[..., 1]
+    y = q[..., 2]
+    z = q[..., 3]
     rows = [
         [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
         [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
@@ -176,7 +193,8 @@ def angle_between(a: Array, b: Array) -> Array:
 
 def fk(rotations: Array, positions: Array, parents: Array) -> tuple[Array, Array]:
     """Return world rotations `(..., B, 4)` and positions of local ones; parents before children."""
-    world_rotations, world_positions = np.empty_like(rotations), np.empty_like(positions)
+    world_rotations = np.empty_like(rotations)
+    world_positions = np.empty_like(positions)
     for bone, parent in enumerate(parents):
         if parent < 0:
             world_rotations[..., bone, :] = rotations[..., bone, :]
@@ -196,7 +214,8 @@ def compute_world(poses: Array, parents: Array) -> tuple[Array, Array]:
     """
     if poses.ndim == 3 and len(poses) > _AT_ONCE:
         count, _, bones = poses.shape
-        rotations, positions = np.empty((count, bones, 4)), np.empty((count, bones, 3))
+        rotations = np.empty((count, bones, 4))
+        positions = np.empty((count, bones, 3))
         for first in range(0, count, _AT_ONCE):
             part = slice(first, first + _AT_ONCE)
             rotations[part], positions[part] = compute_world(poses[part], parents)

@@ -42,7 +42,9 @@ def mul_vec(q: Number4[Number], v: Number3[Number]) -> Number3[Number]:
     """Rotate a vector."""
     w, x, y, z = q
     a, b, c = v
-    tx, ty, tz = 2.0 * (y * c - z * b), 2.0 * (z * a - x * c), 2.0 * (x * b - y * a)
+    tx = 2.0 * (y * c - z * b)
+    ty = 2.0 * (z * a - x * c)
+    tz = 2.0 * (x * b - y * a)
     return a + w * tx + y * tz - z * ty, b + w * ty + z * tx - x * tz, c + w * tz + x * ty - y * tx
 
 

@@ -233,7 +233,9 @@ class _LegsView:
     def __init__(self, clip: Clip, legs: Sequence[LimbBones]) -> None:
         bones = [bone for leg in legs for bone in leg.joints]
         motion = WorldMotion(clip, bones, bones)
-        self.rotations, self.positions, self.fps = motion.rotations, motion.positions, clip.fps
+        self.rotations = motion.rotations
+        self.positions = motion.positions
+        self.fps = clip.fps
         places = self.positions
         self.leg = float(np.mean([self._measure_leg(leg) for leg in legs]))
         hips = np.mean([places[leg.upper][:, 2] for leg in legs], axis=0)
@@ -247,7 +249,8 @@ class _LegsView:
         return float(sum(np.median(way) for way in ways))
 
     def _find_flat(self, leg: LimbBones, fps: float) -> np.ndarray:
-        ball, ankle = self.find_ball(leg), self.positions[leg.end][:, 2]
+        ball = self.find_ball(leg)
+        ankle = self.positions[leg.end][:, 2]
         speed = fps * np.linalg.norm(np.gradient(ball, axis=0), axis=-1)
         flat = self.tall & (speed < NUMBERS.ball_still * self.leg)
         if flat.any():
@@ -278,14 +281,18 @@ class _Sole:
     @classmethod
     def from_views(cls, views: Sequence[_LegsView], leg: LimbBones) -> _Sole | None:
         """Return the sole as clips show it, or None if the end of the foot is unknown."""
-        balls, ups, insteps = [], [], []
+        balls = []
+        ups = []
+        insteps = []
         for view in views:
-            turn, flat = view.rotations[leg.end], view.flat[leg.side]
+            turn = view.rotations[leg.end]
+            flat = view.flat[leg.side]
             balls.append(quat.inv_mul_vec(turn, view.find_ball(leg) - view.positions[leg.end]))
             shin = view.positions[leg.lower] - view.positions[leg.end]
             insteps.append(quat.inv_mul_vec(turn, shin))
             ups.append(quat.inv_mul_vec(turn[flat], _UP))
-        ball, up = np.concatenate(balls).mean(axis=0), np.concatenate(ups)
+        ball = np.concatenate(balls).mean(axis=0)
+        up = np.concatenate(ups)
         if not np.linalg.norm(ball) > 0.0:
             return None
         ball = quat.normalize_vectors(ball)

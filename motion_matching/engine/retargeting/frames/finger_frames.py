@@ -26,7 +26,8 @@ def count_palm_bones(skeleton: Skeleton, roles: BodyRoles, role: str) -> int:
 
     Only the first of four bones can, if it is longer than the way to it from the wrist.
     """
-    chain, hand = roles.chains[role], roles.chains.get(f"{role.split('_')[0]}_hand")
+    chain = roles.chains[role]
+    hand = roles.chains.get(f"{role.split('_')[0]}_hand")
     if not hand or role.endswith("thumb") or len(chain) <= _PHALANGES:
         return 0
     steps = np.diff(skeleton.compute_rest_world()[1][[hand[0], *chain[:2]]], axis=0)

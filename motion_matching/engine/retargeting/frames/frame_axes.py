@@ -22,8 +22,12 @@ def rotate(q: np.ndarray, vector: np.ndarray) -> np.ndarray:
 
 def get_axis(q: np.ndarray, axis: int) -> np.ndarray:
     """Return an axis (..., 3) of frames (..., 4): 0 for X, 1 for Y, 2 for Z."""
-    second, third = (axis + 1) % 3, (axis + 2) % 3
-    w, a, b, c = q[..., 0], q[..., 1 + axis], q[..., 1 + second], q[..., 1 + third]
+    second = (axis + 1) % 3
+    third = (axis + 2) % 3
+    w = q[..., 0]
+    a = q[..., 1 + axis]
+    b = q[..., 1 + second]
+    c = q[..., 1 + third]
     result = np.empty((*q.shape[:-1], 3), q.dtype)
     result[..., axis] = 1.0 - 2.0 * (b * b + c * c)
     result[..., second] = 2.0 * (a * b + w * c)

@@ -20,7 +20,9 @@ from ...skeleton.skeleton import Skeleton
 from ..numbers import NUMBERS
 from .frame_axes import rotate
 
-UP, AHEAD, LEFT = np.eye(3)[2], -np.eye(3)[1], np.eye(3)[0]
+UP = np.eye(3)[2]
+AHEAD = -np.eye(3)[1]
+LEFT = np.eye(3)[0]
 _CONTACTS = ContactSettings()
 
 
@@ -79,7 +81,8 @@ def stand_at_rest(
     if not hangs or not (animal or head is None or above @ up >= NUMBERS.head_up):
         return None
     turn = _face_ahead(left, UP if up[2] > NUMBERS.rest_upright else up)
-    rotations, positions = quat.mul(turn, rotations), quat.mul_vec(turn, positions)
+    rotations = quat.mul(turn, rotations)
+    positions = quat.mul_vec(turn, positions)
     height = float(np.ptp(positions[:, 2]))
     if strict and _measure_asymmetry(positions, limbs, hips) > NUMBERS.sides_alike * height:
         return None

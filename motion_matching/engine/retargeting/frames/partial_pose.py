@@ -32,7 +32,8 @@ def find_links(skeleton: Skeleton, posed: Iterable[int]) -> dict[int, Link]:
 
 
 def _find_link(skeleton: Skeleton, bone: int, posed: set[int]) -> Link:
-    rotation, place = quat.IDENTITY, skeleton.rest_positions[bone].astype(np.float64)
+    rotation = quat.IDENTITY
+    place = skeleton.rest_positions[bone].astype(np.float64)
     for above in skeleton.get_ancestors(bone):
         if above in posed:
             return Link(above, rotation, place)
@@ -49,7 +50,9 @@ class PartialPose:
     """
 
     def __init__(self, skeleton: Skeleton, links: Mapping[int, Link], frame_count: int) -> None:
-        self.skeleton, self._links, self._count = skeleton, links, frame_count
+        self.skeleton = skeleton
+        self._links = links
+        self._count = frame_count
         self.rotations: dict[int, np.ndarray] = {}
         self.placed: dict[int, np.ndarray] = {}
         self.shifts: dict[int, np.ndarray] = {}

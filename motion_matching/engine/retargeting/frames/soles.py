@@ -53,7 +53,8 @@ class Sole:
                 poses.average_direction(limb.toe, get_axis(foot, 1) * [1.0, 1.0, 0.0], name),
                 poses.average_direction(limb.toe, UP, name),
             )
-        along, slope = limb.tip, NUMBERS.toes_slope
+        along = limb.tip
+        slope = NUMBERS.toes_slope
         if not along.any():  # it rests in line with the foot
             slope = 0.0
             rest = skeleton.compute_rest_world()[0].astype(np.float64)
@@ -96,7 +97,8 @@ def find_soles(
         across = quat.normalize_vectors(np.cross(ways[name], sole.up))
         sureness = min(1.0, seconds[name] / SURE)
         if not sole.planted:
-            across, sureness = _find_hinge(poses, limbs, name), 0.0
+            across = _find_hinge(poses, limbs, name)
+            sureness = 0.0
         across = draw_ankle(across, ways[name], sureness)
         soles[name] = Sole(_tilt_sole(ways[name], across, slope), is_flat, sole.planted)
     return soles
@@ -111,7 +113,8 @@ def _tilt_sole(way: np.ndarray, across: np.ndarray, slope: float) -> np.ndarray:
 
 def _find_hinge(poses: StandingPoses, limbs: Mapping[str, LimbBones], name: str) -> np.ndarray:
     """Return the mean axis (3,) of a knee in the frame of its foot; knees bend backward."""
-    limb, points = limbs[name], poses.positions
+    limb = limbs[name]
+    points = poses.positions
     upper, lower = map(quat.normalize_vectors, limb.find_ways(points))
     hinge = poses.average_direction(limb.end, np.cross(lower, upper))
     if np.linalg.norm(hinge) > NUMBERS.knee_hinge:

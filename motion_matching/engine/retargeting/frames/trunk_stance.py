@@ -69,7 +69,8 @@ def _straighten(
     limbs: Mapping[str, LimbBones],
 ) -> None:
     """Turn bones as in a straight rest pose, unless the body stands for long."""
-    chains, share = roles.chains, 0.0
+    chains = roles.chains
+    share = 0.0
     bones: Sequence[int] = chains.get("head", ())
     if poses.stands:
         share = min(1.0, float(poses.durations.sum()) / NUMBERS.long_stand)
@@ -95,7 +96,8 @@ def find_turns_upright(
     poses: StandingPoses, roles: BodyRoles, limbs: Mapping[str, LimbBones]
 ) -> np.ndarray:
     """Return rotations (F, 4) in the world that turn the trunk upright and the hips to face -Y."""
-    points, legs = poses.positions, [limbs[leg].upper for leg in LEGS]
+    points = poses.positions
+    legs = [limbs[leg].upper for leg in LEGS]
     arms = [limbs[arm].upper for arm in ARMS if arm in limbs]
     top = [bone for role in _TRUNK for bone in roles.chains.get(role, ())][-1:]
     ways = points[:, arms if len(arms) == 2 else top].mean(axis=1) - points[:, legs].mean(axis=1)

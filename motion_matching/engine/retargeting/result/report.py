@@ -34,7 +34,8 @@ def measure_retargeted(
     frames in which a knee or elbow is bent to the other side than the source's. 'jump': largest
     turn of such a side between two frames, less the source's.
     """
-    ours, theirs = _BodyMotion(source, source_clip), _BodyMotion(target, target_clip)
+    ours = _BodyMotion(source, source_clip)
+    theirs = _BodyMotion(target, target_clip)
     size = compute_size(source, target)
     names = [name for name in source.limbs if name in target.limbs]
     feet = list_shared_feet(source, target)
@@ -66,7 +67,8 @@ class _BodyMotion:
 
     def get_segments(self, name: str) -> list[np.ndarray]:
         """Return the unit ways (F, 3) along upper and lower segment of a limb."""
-        bones, places = self.anatomy.limbs[name].bones, self.motion.positions
+        bones = self.anatomy.limbs[name].bones
+        places = self.motion.positions
         points = [places[bone] for bone in (bones.upper, bones.lower, bones.end)]
         return [quat.normalize_vectors(b - a) for a, b in pairwise(points)]
 
@@ -90,8 +92,10 @@ class _BodyMotion:
 def _measure_feet(
     ours: _BodyMotion, theirs: _BodyMotion, names: list[str], fps: float
 ) -> dict[str, float]:
-    source, target = ours.anatomy, theirs.anatomy
-    size, travel = compute_size(source, target), compute_travel(source, target)
+    source = ours.anatomy
+    target = theirs.anatomy
+    size = compute_size(source, target)
+    travel = compute_travel(source, target)
     balls = np.stack([ours.find_ball(source.limbs[name]) for name in names], axis=1)
     moved = np.stack([theirs.find_ball(target.limbs[name]) for name in names], axis=1)
     planted = find_planted(balls, fps, source.leg, source.roles.four_legged)
@@ -126,7 +130,8 @@ def _measure_torso(ours: _BodyMotion, theirs: _BodyMotion) -> float:
     )
     if way is None or other is None or stance is None or standing is None:
         return 0.0
-    way, other = quat.normalize_vectors(way), quat.normalize_vectors(other)
+    way = quat.normalize_vectors(way)
+    other = quat.normalize_vectors(other)
     if ours.anatomy.roles.four_legged:
         # trunks of animals rise by other angles from the hips to the shoulders
         pitches = [np.arctan2(-way_up[1], way_up[2]) for way_up in (stance, standing)]
@@ -138,7 +143,8 @@ def _measure_torso(ours: _BodyMotion, theirs: _BodyMotion) -> float:
 
 def _measure_hinges(ours: _BodyMotion, theirs: _BodyMotion, names: list[str]) -> tuple[int, float]:
     """Return the count of hinges bent against the source's, over frames, and their largest jump."""
-    against, jump = 0, 0.0
+    against = 0
+    jump = 0.0
     for name in names:
         axes = [_find_hinge(body, name) for body in (ours, theirs)]
         bent = np.all([np.linalg.norm(axis, axis=-1) > NUMBERS.clear_side for axis in axes], axis=0)

@@ -119,7 +119,8 @@ class ResultCheck:
         worst = self.wrong[0]
         is_usual = worst.median / worst.limit >= worst.p95 / worst.most
         figure, limit = (worst.median, worst.limit) if is_usual else (worst.p95, worst.most)
-        part, share = worst.role.replace("_", " "), "half" if is_usual else "one in twenty"
+        part = worst.role.replace("_", " ")
+        share = "half" if is_usual else "one in twenty"
         return (
             f"'{self.clip}' came out wrong: the {worst.kind} of the {part} is off by {figure:.0f}° "
             f"or more in {share} of the frames, where {limit:.0f}° is allowed"
@@ -275,7 +276,8 @@ def find_tear(
 def _carries_body(body: SeenBody, bone: int) -> bool:
     """Return whether no part of a body lies beside the bones above and below a bone."""
     skeleton = body.skeleton
-    above, inside = skeleton.get_ancestors(bone), [bone, *skeleton.get_descendants(bone)]
+    above = skeleton.get_ancestors(bone)
+    inside = [bone, *skeleton.get_descendants(bone)]
     outside = set(range(skeleton.bone_count)) - {*above, *inside}
     roles = {b for role, chain in body.roles.chains.items() if role != "root" for b in chain}
     if outside & roles:

@@ -162,7 +162,8 @@ class _SeenMotion:
         placed = {joint.bone for joint in joints}
         placed |= set() if body.top is None else {body.top}
         motion = WorldMotion(clip, [*ends, *placed], placed)
-        self.rotations, self.positions = motion.rotations, motion.positions
+        self.rotations = motion.rotations
+        self.positions = motion.positions
 
     def find_way(self, start: BonePoint, end: BonePoint) -> np.ndarray:
         """Return the way (F, 3) from one joint to another."""
@@ -232,7 +233,8 @@ def _level_trunk(way: np.ndarray, other: np.ndarray) -> np.ndarray:
 
 
 def _measure_limbs(ours: _SeenMotion, theirs: _SeenMotion) -> Iterator[Error]:
-    segments, others = ours.body.segments, theirs.body.segments
+    segments = ours.body.segments
+    others = theirs.body.segments
     forced = {} if ours.body.roles.four_legged else _find_forced_bends(ours, theirs)
     for role in (role for role in segments if role in others):
         ways = ours.find_way(*segments[role]), theirs.find_way(*others[role])
@@ -244,7 +246,8 @@ def _measure_limbs(ours: _SeenMotion, theirs: _SeenMotion) -> Iterator[Error]:
 
 def _find_forced_bends(ours: _SeenMotion, theirs: _SeenMotion) -> dict[str, np.ndarray]:
     """Return errors in degrees (F,) of thighs and shins that unlike lengths of legs cause."""
-    result, size = {}, theirs.body.leg / ours.body.leg
+    result = {}
+    size = theirs.body.leg / ours.body.leg
     for name in LEGS:
         pair = ours.body.limbs[name], theirs.body.limbs[name]
         places = [m.positions for m in (ours, theirs)]
@@ -304,7 +307,8 @@ def _measure_ends(ours: _SeenMotion, theirs: _SeenMotion) -> Iterator[Error]:
             turns[0] = quat.mul(turns[0], average(quat.inv_mul(*turns)))
         away = quat.to_scaled_angle_axis(quat.positive(quat.inv_mul(*turns)))
         away = np.abs(np.degrees(away))
-        bodies, leg = (ours.body, theirs.body), role.replace("foot", "leg")
+        bodies = (ours.body, theirs.body)
+        leg = role.replace("foot", "leg")
         shares = [b.list_lengths(b.limbs[leg])[2] / b.leg for b in bodies if role.endswith("foot")]
         if shares and max(shares) > NUMBERS.other_foot * min(shares):
             # feet of other lengths for their legs are pitched otherwise

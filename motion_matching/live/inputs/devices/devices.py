@@ -81,7 +81,8 @@ class Device:
 
     def take_messages(self) -> list[str]:
         """Return the messages for the user since the last call."""
-        messages, self._messages = self._messages, []
+        messages = self._messages
+        self._messages = []
         return messages
 
     def press(self, action: str) -> None:
@@ -107,10 +108,12 @@ class Device:
 
     def make_controls(self, move: Vector, face: Vector = (0.0, 0.0)) -> Controls:
         """Return the current controls with these sticks."""
-        push, self._push = self._push, False
+        push = self._push
+        self._push = False
         return Controls(move, face, "run" in self._on, "strafe" in self._on, push)
 
     def take_commands(self) -> list[str]:
         """Return the commands since the last call."""
-        commands, self._commands = self._commands, []
+        commands = self._commands
+        self._commands = []
         return commands

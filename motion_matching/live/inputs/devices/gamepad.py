@@ -93,12 +93,14 @@ class Gamepad(Device):
 
     def close(self) -> None:
         """Close all pads; may be called twice."""
-        sdl, self._sdl = self._sdl, None
+        sdl = self._sdl
+        self._sdl = None
         if sdl is None:
             return
         for pad in self._pads.values():
             sdl.SDL_GameControllerClose(pad)
-        self._pads, self._steering = {}, None
+        self._pads = {}
+        self._steering = None
         self.release_all()
         sdl.SDL_QuitSubSystem(sdl.SDL_INIT_JOYSTICK | sdl.SDL_INIT_GAMECONTROLLER)
 
@@ -143,13 +145,15 @@ class Gamepad(Device):
         return (self._sdl.SDL_GameControllerName(pad) or b"unknown").decode(errors="replace")
 
     def _is_touched(self, instance: int) -> bool:
-        pad, is_down = self._pads[instance], self._sdl.SDL_GameControllerGetButton
+        pad = self._pads[instance]
+        is_down = self._sdl.SDL_GameControllerGetButton
         buttons = any(is_down(pad, code) for code in self._codes.values())
         return buttons or self._read_sticks(instance) != _RELEASED
 
     def _read_sticks(self, instance: int) -> tuple[Vector, Vector]:
         """Return both sticks (right, down) after the response curve."""
-        pad, read = self._pads[instance], self._sdl.SDL_GameControllerGetAxis
+        pad = self._pads[instance]
+        read = self._sdl.SDL_GameControllerGetAxis
         x, y, face_x, face_y = (max(read(pad, axis) / _FULL, -1.0) for axis in range(4))
         return apply_response(x, y, *self.response), apply_response(face_x, face_y, *self.response)
 

@@ -85,7 +85,8 @@ class Keyboard(Device):
         left = float(self._is_held("left")) - float(self._is_held("right"))
         ahead = float(self._is_held("ahead")) - float(self._is_held("back"))
         if left and ahead:
-            left, ahead = _HALF * left, _HALF * ahead
+            left = _HALF * left
+            ahead = _HALF * ahead
         return self.make_controls((left, ahead))
 
     def _is_held(self, action: str) -> bool:

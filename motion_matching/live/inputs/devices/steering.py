@@ -73,7 +73,8 @@ class GuidedInput(SteeringInput):
 
     def __init__(self, leader: Input, devices: SteeringInput, name: str = "") -> None:
         super().__init__(devices.keyboard, devices.devices[1:])
-        self.leader, self._name = leader, name
+        self.leader = leader
+        self._name = name
         self.start = leader.start
         self.lead_in = leader.lead_in
         self.ending = leader.ending

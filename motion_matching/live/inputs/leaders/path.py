@@ -14,7 +14,9 @@ from ..base import Input, Situation, Start
 _STEP = 0.02  # metres between the samples of a path
 _SMOOTHED = 0.5  # metres over which headings are averaged, so that corners are rounded
 _SHORTEST = 0.1  # metres
-_SAMPLES, _SPACING = 17, 0.1  # number of samples of the future, and the seconds between them
+# number of samples of the future, and the seconds between them
+_SAMPLES = 17
+_SPACING = 0.1
 _SLOWEST = 0.05  # m/s with which a path starts
 _LOYALTY = 0.2  # metres away that count as much as a metre further along
 
@@ -47,7 +49,8 @@ class PathInput(Input):
         factors = np.ones(len(points)) if factors is None else np.asarray(factors, float)
         points = np.asarray(points, float)
         if cyclic:
-            points, factors = np.vstack([points, points[:1]]), np.append(factors, factors[:1])
+            points = np.vstack([points, points[:1]])
+            factors = np.append(factors, factors[:1])
         along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(points, axis=0), axis=1))])
         if len(points) < 2 or along[-1] < _SHORTEST:
             raise SettingsError(
@@ -84,7 +87,8 @@ class PathInput(Input):
         self._now = situation.tick * situation.dt - self._delay
         ahead = _SPACING * np.arange(_SAMPLES)
         samples = self._sample(self._now + ahead).tolist()
-        positions, yaws = tuple((x, y) for x, y, _ in samples), tuple(yaw for *_, yaw in samples)
+        positions = tuple((x, y) for x, y, _ in samples)
+        yaws = tuple(yaw for *_, yaw in samples)
         return Intent(path=FuturePath(tuple(ahead.tolist()), positions, yaws), gait=self._gait)
 
     def resume(self, before: PathInput) -> None:
@@ -106,7 +110,8 @@ class PathInput(Input):
         """Return positions and headings (K, 3) at times (K,) from the start."""
         turns = 0.0
         if self._lap:
-            begin, end = self._times[self._lap], self._times[2 * self._lap]
+            begin = self._times[self._lap]
+            end = self._times[2 * self._lap]
             laps = np.floor(np.maximum(times - begin, 0.0) / (end - begin))
             times = times - laps * (end - begin)
             turns = laps * (self._yaws[2 * self._lap] - self._yaws[self._lap])

@@ -14,12 +14,17 @@ from ....engine.performance.intent import FuturePath, Intent
 from ....engine.performance.settings import Steering
 from ..base import Input, Situation
 
-_NEAR, _SLOW = 0.3, 0.5  # metres and m/s within which the character settles on the target
+# metres and m/s within which the character settles on the target
+_NEAR = 0.3
+_SLOW = 0.5
 # m/s and rad/s with which the code moves it there; data has no such small steps
-_SETTLES, _TURNS = 1.0, 2.0
+_SETTLES = 1.0
+_TURNS = 2.0
 _RESTS = 1.5  # seconds on the target after which the character stands as it will
 _BRAKING = 0.5  # seconds: near the target, the desired speed is the distance left divided by this
-_SAMPLES, _SPACING = 12, 0.1  # number of samples of the future, and the seconds between them
+# number of samples of the future, and the seconds between them
+_SAMPLES = 12
+_SPACING = 0.1
 
 
 class TargetInput(Input):
@@ -41,8 +46,11 @@ class TargetInput(Input):
         turns: bool = False,
         ground: Ground = FLAT,
     ) -> None:
-        self._get_placement, self._turns, self._gait = get_placement, turns, gait
-        walk, run = steering.walk.forward, steering.run.forward
+        self._get_placement = get_placement
+        self._turns = turns
+        self._gait = gait
+        walk = steering.walk.forward
+        run = steering.run.forward
         self._speed = walk + gait * (run - walk)
         self._now = SimulationObject(steering, ground)
         self._settled = 0.0  # seconds for which it has been standing on the target
@@ -57,7 +65,8 @@ class TargetInput(Input):
 
     def get_intent(self, situation: Situation) -> Intent:
         """Return a path over the next second, made by the springs of a simulation object."""
-        target, here = self._get_placement(), situation.simulation_object
+        target = self._get_placement()
+        here = situation.simulation_object
         now = self._now
         if not self._has_begun or target is None:
             now.reset(*here)
@@ -71,7 +80,8 @@ class TargetInput(Input):
             return self._settle(now, target, distance, situation.dt)
         self._settled = 0.0
         self._move(now, target, situation.dt)
-        times, yaws = [0.0, situation.dt], [here.yaw, now.yaw]
+        times = [0.0, situation.dt]
+        yaws = [here.yaw, now.yaw]
         positions = [(here.x, here.y), (now.x, now.y)]
         ahead = copy(now)
         for number in range(1, _SAMPLES + 1):

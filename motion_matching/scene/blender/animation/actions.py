@@ -45,9 +45,11 @@ def create_action(
     `with_own` copies its curves. If the block fails, everything is as before. Raises RigError in
     tweak mode.
     """
-    had_data, name = obj.animation_data is not None, to_readable(name)
+    had_data = obj.animation_data is not None
+    name = to_readable(name)
     data = get_untweaked_data(obj)
-    before, slot_before = data.action, getattr(data, "action_slot", None)
+    before = data.action
+    slot_before = getattr(data, "action_slot", None)
     tracks_before = len(data.nla_tracks)
     if with_own and before is not None and (slot_before is not None or not HAS_SLOTS):
         action = _copy_action(before, slot_before, name)
@@ -122,7 +124,9 @@ def ensure_slot(action: bpy.types.Action) -> Any:
 def _copy_action(source: bpy.types.Action, slot: Any, name: str) -> bpy.types.Action:
     """Copy what an action has in one slot; this takes as long as it has keys."""
     action = source.copy()
-    action.name, action.use_fake_user, action.use_frame_range = name, False, False
+    action.name = name
+    action.use_fake_user = False
+    action.use_frame_range = False
     for other in list(action.slots) if HAS_SLOTS else ():
         if other.identifier != slot.identifier:
             action.slots.remove(other)
@@ -282,14 +286,18 @@ def iterate_curves(
     its keys, or as `frames`. Raises MotionDataError if the action was deleted or has other curves,
     RigChangedError if the armature was deleted.
     """
-    name, owner = action.name, Handle.from_block(obj, "objects")
+    name = action.name
+    owner = Handle.from_block(obj, "objects")
     handle = Handle.from_block(action, "actions")
-    curves, spent = _sort_curves(action, obj), 0
+    curves = _sort_curves(action, obj)
+    spent = 0
     channels = list(map(_get_channel, curves))
     for index in range(len(curves)):
         if spent > _MAX_KEYS:
             yield None
-            action, obj, spent = handle.find(), find_read_armature(owner), 0
+            action = handle.find()
+            obj = find_read_armature(owner)
+            spent = 0
             curves = _sort_curves(action, obj) if action else []
             if list(map(_get_channel, curves)) != channels:
                 raise MotionDataError(f"action '{name}' changed while it was read; try again.")

@@ -97,10 +97,12 @@ class StaticArmature:
         indices = {name: index for index, name in enumerate(chain)}
         bones = []
         for name in chain:
-            bone, mode = obj.data.bones[name], obj.pose.bones[name].rotation_mode
+            bone = obj.data.bones[name]
+            mode = obj.pose.bones[name].rotation_mode
             parent = indices[bone.parent.name] if bone.parent else -1
             connected = bone.use_connect and parent >= 0
-            path, rest = build_bone_path(name), np.array(bone.matrix_local, np.float64)
+            path = build_bone_path(name)
+            rest = np.array(bone.matrix_local, np.float64)
             if bone.parent:
                 rest = np.linalg.inv(np.array(bone.parent.matrix_local, np.float64)) @ rest
             bones.append(StaticBone(name, path, parent, rest, mode, connected))

@@ -10,7 +10,9 @@ import bpy
 import numpy as np
 
 LINEAR = 1  # the number of this interpolation, for foreach_set
-_BEZIER, _ALIGNED = 2, 5  # numbers of an interpolation and of a type of handles
+# numbers of an interpolation and of a type of handles
+_BEZIER = 2
+_ALIGNED = 5
 ON_KEY = 1e-3  # frames by which a key may miss its frame
 _STEPLESS = re.compile(r"(^|\.)(location|rotation_(quaternion|euler|axis_angle)|scale)$")
 _NAME = r'\["((?:[^"\\]|\\.)*)"\]'
@@ -103,7 +105,8 @@ def evaluate_smooth_keys(
     t = (np.arange(count) - keys[stretch]) / gap
     s = 1.0 - t
     low, high = values[:, stretch], values[:, stretch + 1]
-    rise, fall = slopes[:, stretch] * gap, slopes[:, stretch + 1] * gap
+    rise = slopes[:, stretch] * gap
+    fall = slopes[:, stretch + 1] * gap
     return s * s * ((1.0 + 2.0 * t) * low + t * rise) + t * t * ((1.0 + 2.0 * s) * high - s * fall)
 
 
@@ -111,11 +114,13 @@ def write_smooth_keys(
     curve: Any, frames: np.ndarray, values: np.ndarray, slopes: np.ndarray
 ) -> None:
     """Give an empty curve keys: `values` (K,) at rising `frames` (K,), `slopes` (K,) per frame."""
-    points, gaps = curve.keyframe_points, np.diff(frames)
+    points = curve.keyframe_points
+    gaps = np.diff(frames)
     points.add(len(frames))
     points.foreach_set("co", np.stack([frames, values], axis=-1).astype(np.float32).ravel())
     points.foreach_set("interpolation", np.full(len(frames), _BEZIER, np.uint8))
-    before, after = np.append(gaps[:1], gaps) / 3.0, np.append(gaps, gaps[-1:]) / 3.0
+    before = np.append(gaps[:1], gaps) / 3.0
+    after = np.append(gaps, gaps[-1:]) / 3.0
     for side, away in (("left", -before), ("right", after)):
         points.foreach_set(f"handle_{side}_type", np.full(len(frames), _ALIGNED, np.uint8))
         handles = np.stack([frames + away, values + slopes * away], axis=-1)

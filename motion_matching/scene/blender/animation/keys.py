@@ -102,12 +102,16 @@ def thin_tracks(tracks: Sequence[KeyTrack], limits: Sequence[float]) -> Masks:
         wide = worst > 1.0
         inner = inner[:, np.repeat(wide, length) & (offset != np.repeat(at, length))]
         middle = start + at.astype(start.dtype)
-        row, start, middle, stop = row[wide], start[wide], middle[wide], stop[wide]
+        row = row[wide]
+        start = start[wide]
+        middle = middle[wide]
+        stop = stop[wide]
         masks[row, middle] = True
         row = np.repeat(row, 2)
         ends = np.stack([[start, middle], [middle, stop]], axis=-1).reshape(2, -1)
         divisible = ends[1] - ends[0] > 1
-        row, (start, stop) = row[divisible], ends[:, divisible]
+        row = row[divisible]
+        (start, stop) = ends[:, divisible]
     return list(masks)
 
 
@@ -132,7 +136,8 @@ def compute_error_shares(
     tracks_of = np.bincount([track.bone for track in tracks], minlength=skeleton.bone_count)
     above = [skeleton.get_ancestors(bone) for bone in range(skeleton.bone_count)]
     number = [int(tracks_of[[bone, *chain]].sum()) for bone, chain in enumerate(above)]
-    most, reach = np.array(number), np.full(skeleton.bone_count, 1e-6)
+    most = np.array(number)
+    reach = np.full(skeleton.bone_count, 1e-6)
     for bone in range(skeleton.bone_count):
         for joint in [bone, *above[bone]]:
             most[joint] = max(most[joint], number[bone])

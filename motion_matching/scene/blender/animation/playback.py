@@ -24,9 +24,11 @@ def preserve_animation(obj: bpy.types.Object) -> Iterator[None]:
     """Let other actions play without the NLA within the block, and restore all after it."""
     had_data = obj.animation_data is not None
     data: Any = obj.animation_data or obj.animation_data_create()
-    tweaked, nla = data.use_tweak_mode, data.use_nla
+    tweaked = data.use_tweak_mode
+    nla = data.use_nla
     data.use_tweak_mode = False  # no other action can be assigned while a strip is tweaked
-    before, slot = data.action, getattr(data, "action_slot", None)
+    before = data.action
+    slot = getattr(data, "action_slot", None)
     slot_name = getattr(data, "last_slot_identifier", "")
     try:
         data.use_nla = False
@@ -38,7 +40,8 @@ def preserve_animation(obj: bpy.types.Object) -> Iterator[None]:
                 if before:
                     data.action_slot = slot
                 data.last_slot_identifier = slot_name
-            data.use_nla, data.use_tweak_mode = nla, tweaked
+            data.use_nla = nla
+            data.use_tweak_mode = tweaked
         else:
             obj.animation_data_clear()
 
@@ -46,7 +49,8 @@ def preserve_animation(obj: bpy.types.Object) -> Iterator[None]:
 @contextmanager
 def preserve_pose(obj: bpy.types.Object) -> Iterator[None]:
     """Restore an armature's pose and what its actions and drivers set after the block."""
-    bones, own = obj.pose.bones, {name: tuple(getattr(obj, name)) for name in REST}
+    bones = obj.pose.bones
+    own = {name: tuple(getattr(obj, name)) for name in REST}
     before = {name: read_property(bones, name) for name in REST}
     # what actions and drivers set, but for transforms
     paths = [path for path in actions.find_animated_paths(obj) if path.split(".")[-1] not in REST]
@@ -135,7 +139,8 @@ class PlaybackState:
     def suspend(self, obj: bpy.types.Object) -> None:
         """Take the action off and switch the NLA off, so that only poses move the object."""
         if self.has_data:
-            obj.animation_data.action, obj.animation_data.use_nla = None, False
+            obj.animation_data.action = None
+            obj.animation_data.use_nla = False
 
     def resume(self, obj: bpy.types.Object, *, keep_action: bool = False) -> None:
         """Let the object play that again, with its NLA, unless it is to keep its current action.
@@ -151,7 +156,8 @@ class PlaybackState:
         if not (self.has_data or data.action or data.drivers or data.nla_tracks):
             obj.animation_data_clear()
             return
-        action, current = self.find_action(), data.action
+        action = self.find_action()
+        current = data.action
         if action is not None and current != action:
             actions.set_action(data, action, self.find_slot(action))
             if HAS_SLOTS:

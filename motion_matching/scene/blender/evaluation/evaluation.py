@@ -50,7 +50,8 @@ class EvaluationCopy:
         try:
             scene = self._adopt(bpy.data.scenes.new(_NAME), "scenes")
             body = self._copy_with_followed(obj, scene)
-            body.hide_viewport, body.data.pose_position = False, "POSE"
+            body.hide_viewport = False
+            body.data.pose_position = "POSE"
             scene.collection.objects.link(body)
         except BaseException:
             self.remove()
@@ -87,7 +88,8 @@ class EvaluationCopy:
         """Play nothing, not even the NLA; the pose stays."""
         data: Any = self.armature.animation_data or self.armature.animation_data_create()
         data.use_tweak_mode = False  # no other action can be assigned while a strip is tweaked
-        data.use_nla, data.action = False, None
+        data.use_nla = False
+        data.action = None
 
     def clear_pose(self) -> None:
         """Play nothing with all bones at rest: only an action's keys count."""
@@ -179,7 +181,9 @@ class EvaluationCopy:
 
     def _adopt(self, block: Any, kind: str) -> Any:
         """Mark a block as part of the copy, which no saved file has."""
-        block.name, block.is_runtime_data, block[_MARK] = _NAME, True, True
+        block.name = _NAME
+        block.is_runtime_data = True
+        block[_MARK] = True
         block.use_fake_user = False
         self._handles.append(Handle.from_block(block, kind))
         return block

@@ -37,7 +37,8 @@ def may_move(obj: bpy.types.Object, *, by_itself: bool = True) -> bool:
 
 def _iterate_leaders(obj: bpy.types.Object) -> Iterator[bpy.types.Object]:
     """Yield the parents and targets of constraints that place an object, and what places these."""
-    seen, waiting = {obj}, [obj]
+    seen = {obj}
+    waiting = [obj]
     while waiting:
         one = waiting.pop()
         leaders: list[Any] = [one.parent]

@@ -62,12 +62,14 @@ def _split(rotations: np.ndarray, mode: str) -> tuple[euler.HalfAngles, list[int
 def _to_euler(rotations: np.ndarray, mode: str) -> np.ndarray:
     """Return angles (3, F) about X, Y and Z, unwrapped, by the order of a mode such as 'XYZ'."""
     halves, axes = _split(rotations, mode)
-    angles, locked = halves.compute_angles(), halves.find_locked(_GIMBAL_LOCK)
+    angles = halves.compute_angles()
+    locked = halves.find_locked(_GIMBAL_LOCK)
     angles[:, ~locked] = _choose_nearest_triples(angles[:, ~locked])
     if locked.any():
         # the axis that turns first is interpolated between the frames around, and the last one gets
         # the rest
-        frames, free = np.arange(len(locked)), ~locked
+        frames = np.arange(len(locked))
+        free = ~locked
         angles[2, locked] = 0.0
         if free.any():
             around = np.unwrap(angles[2, free])
@@ -88,7 +90,8 @@ def _choose_nearest_triples(angles: np.ndarray) -> np.ndarray:
     """
     if angles.shape[1] == 0:
         return angles
-    other, before = _get_other_triples(angles), angles[:, :-1]
+    other = _get_other_triples(angles)
+    before = angles[:, :-1]
     change = _measure_distance(other[:, 1:], before) < _measure_distance(angles[:, 1:], before)
     chosen = np.concatenate([[False], np.cumsum(change) % 2 == 1])
     near, far = np.where(chosen, other, angles), np.where(chosen, angles, other)
@@ -136,7 +139,8 @@ def to_mode_near(rotations: np.ndarray, mode: str, before: np.ndarray) -> np.nda
 def _to_euler_near(rotations: np.ndarray, mode: str, before: np.ndarray) -> np.ndarray:
     """Return angles (3, B) of quaternions (4, B), as near as possible to angles (3, B) before."""
     halves, axes = _split(rotations, mode)
-    angles, before = halves.compute_angles(), before[axes]
+    angles = halves.compute_angles()
+    before = before[axes]
     other = _get_other_triples(angles)
     nearer = _measure_distance(other, before) < _measure_distance(angles, before)
     chosen = np.where(nearer, other, angles)
@@ -156,16 +160,21 @@ def _to_single_euler_near(
     """Compute the same for one rotation in plain floats, which is several times as fast."""
     i, j, k = ("XYZ".index(axis) for axis in mode)
     sign = 1.0 if (j - i) % 3 == 1 else -1.0
-    w, first, middle, last = rotation[0], rotation[1 + i], rotation[1 + j], sign * rotation[1 + k]
+    w = rotation[0]
+    first = rotation[1 + i]
+    middle = rotation[1 + j]
+    last = sign * rotation[1 + k]
     low, high = math.hypot(w - middle, first + last), math.hypot(middle + w, last - first)
     half_sum = math.atan2(first + last, w - middle)
     half_difference = math.atan2(last - first, middle + w)
-    between, near = 2.0 * math.atan2(high, low) - 0.5 * math.pi, [before[i], before[j], before[k]]
+    between = 2.0 * math.atan2(high, low) - 0.5 * math.pi
+    near = [before[i], before[j], before[k]]
     if min(low, high) < _GIMBAL_LOCK * max(low, high):
         rest = 2.0 * half_sum - near[0] if low > high else 2.0 * half_difference + near[0]
         chosen = _wind_near((near[0], between, sign * rest), near)
     else:
-        outer, inner = half_sum - half_difference, sign * (half_sum + half_difference)
+        outer = half_sum - half_difference
+        inner = sign * (half_sum + half_difference)
         triples = (outer, between, inner), (outer + math.pi, math.pi - between, inner + math.pi)
         wound = [_wind_near(triple, near) for triple in triples]
         chosen = min(wound, key=lambda triple: math.dist(triple, near))

@@ -16,7 +16,9 @@ from ...blender.transforms.transforms import REST, Y_AXIS, Transform, compute_lo
 
 _ANGLE = 0.25  # radians by which a control is turned
 _TURN = _ANGLE * np.array([0.48, 0.6, 0.64])
-_ROTATED, _MOVED = 0.02, 2e-3  # radians, and part of the size, that count as moved
+# radians, and part of the size, that count as moved
+_ROTATED = 0.02
+_MOVED = 2e-3
 _AS_ONE = 0.02  # rotations closer than this (radians) are equal
 
 

@@ -41,7 +41,10 @@ from ..control_rig import ControlRig, matches
 from .live_solver import LiveSolver, WorldChain
 
 _MEASURED = 24  # updates that the rate is measured over
-_TICKS, _FEWEST, _SECONDS = 24, 3, 0.5  # of a measurement on its own: most ticks, least, and time
+# of a measurement on its own: most ticks, least, and time
+_TICKS = 24
+_FEWEST = 3
+_SECONDS = 0.5
 _SWAY = 0.05  # metres and radians that it moves a character by
 
 
@@ -70,7 +73,8 @@ class ControlWriter(ChannelWriter):
         turn, shift, scale = decompose_similarity(compute_world_matrix(obj), obj.name)
         self._stand: Transform = turn, shift
         self._scale = float(scale)
-        names, bones = to_blender_names(skeleton.names), self._solver.bones
+        names = to_blender_names(skeleton.names)
+        bones = self._solver.bones
         if missing := [bone for bone in bones if bone not in names]:
             raise RigError(
                 f"the motion has no {join_quoted(missing[:3])}, which controls of "
@@ -83,7 +87,8 @@ class ControlWriter(ChannelWriter):
         self._assign_channels(obj, [*driven, *idle], idle=idle)
         self._assign_switches(obj, keyed.switches)
         self._find_locked(obj, driven)
-        self._durations, self._updates = np.zeros(_MEASURED), 0
+        self._durations = np.zeros(_MEASURED)
+        self._updates = 0
 
     @property
     def rate(self) -> float:
@@ -106,7 +111,8 @@ class ControlWriter(ChannelWriter):
         """
         turns, shifts = self._solver.compute(self._chain.compute(pose))
         count = len(turns)
-        self._rotations[:count], self._locations[:count] = turns, shifts
+        self._rotations[:count] = turns
+        self._locations[:count] = shifts
         result = self._pack_channels(before)
         result[self._switched] = self._switch_values
         away = np.abs(result[self._locked] - self._locked_at)
@@ -142,7 +148,8 @@ class ControlWriter(ChannelWriter):
         known = [(switch, owner) for switch, owner in found if owner is not None]
         # a preset may name one twice: the later one counts
         named = {switch.build_path(owner): (switch, owner) for switch, owner in known}
-        first, self.channel_count = self.channel_count, self.channel_count + len(named)
+        first = self.channel_count
+        self.channel_count = self.channel_count + len(named)
         self._switched = slice(first, self.channel_count)
         tracks = []
         for number, (path, (switch, owner)) in enumerate(named.items()):
@@ -192,7 +199,8 @@ def measure_live_rate(writer: ControlWriter, skeleton: Skeleton) -> float:
     writer.take_over()
     try:
         while len(times) < _FEWEST or (len(times) < _TICKS and sum(times) < _SECONDS):
-            positions, rotations = skeleton.rest_positions.copy(), skeleton.rest_rotations.copy()
+            positions = skeleton.rest_positions.copy()
+            rotations = skeleton.rest_rotations.copy()
             away = _SWAY * np.sin(0.5 * len(times))
             positions[skeleton.parents < 0, 2] -= abs(away)
             sway = quat.from_scaled_angle_axis(np.array([away, 0.0, 0.0]))

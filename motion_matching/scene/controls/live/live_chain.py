@@ -80,7 +80,8 @@ class ControlChain:
     ) -> ControlChain:
         """Measure the chain of controls; `placed` and `turned` ones take wanted places or turns."""
         posed = _pose_randomly(graph, controls, placed)
-        carriers, between = np.full(len(controls), -1), []
+        carriers = np.full(len(controls), -1)
+        between = []
         for index, name in enumerate(controls):
             posed.used.clear()
             base = posed.compute_base(name)

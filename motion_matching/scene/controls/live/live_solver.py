@@ -62,7 +62,8 @@ class LiveSolver:
 
         These are row, rest rotation (4,) and position (3,), and if locations are along its axes.
         """
-        level, local = self._chain.levels[0], self._chain.local
+        level = self._chain.levels[0]
+        local = self._chain.local
         rests = level.relative
         parts = quat.from_matrix(rests[:, :3, :3]), rests[:, :3, 3], local[level.controls].tolist()
         return zip(level.controls.tolist(), *parts, strict=True)
@@ -117,7 +118,8 @@ class WorldChain:
         self._levels = [np.flatnonzero(depths == d) for d in range(int(depths.max()) + 1)]
         self._parents = [above[level] for level in self._levels]
         self._needed, self._wanted = np.array(needed), np.array([row[bone] for bone in bones])
-        self._back, self._scale = compose_matrices(*invert((stand[0], stand[1] / scale))), scale
+        self._back = compose_matrices(*invert((stand[0], stand[1] / scale)))
+        self._scale = scale
 
     def compute(self, pose: np.ndarray) -> np.ndarray:
         """Return the poses (N, 4, 4) of the wanted bones for a local pose (7, B) in metres."""

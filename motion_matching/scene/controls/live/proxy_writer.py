@@ -26,7 +26,9 @@ from ...writing.pose_writer import PoseWriter
 from .control_writer import ControlWriter
 
 _MARK = "motion_matching_proxy"  # a property of all that makes a proxy
-_NAME, _BODY = " Proxy", " Body"  # after those of its rig, and of the proxy
+# after those of its rig, and of the proxy
+_NAME = " Proxy"
+_BODY = " Body"
 _BODY_TYPES = ("MESH", "CURVE", "CURVES", "SURFACE", "META", "POINTCLOUD", "VOLUME")  # of a rig
 _KINDS = ("armatures", "meshes", "materials")  # of what makes one, users first
 
@@ -42,8 +44,10 @@ class ProxyWriter(ControlWriter):
 
     def __init__(self, writer: ControlWriter, skeleton: Skeleton, rig_rate: float = 0.0) -> None:
         vars(self).update(vars(writer))  # reading a large rig again takes a second
-        self._updates, self._last_channels = 0, self.at_rest
-        self.rig_rate, self._skeleton = rig_rate, skeleton
+        self._updates = 0
+        self._last_channels = self.at_rest
+        self.rig_rate = rig_rate
+        self._skeleton = skeleton
         self._parts: list[Handle] = []  # all that makes the proxy
 
     @property
@@ -53,7 +57,8 @@ class ProxyWriter(ControlWriter):
 
     def take_over(self) -> None:
         """Save pose and action, and show the proxy in place of the armature."""
-        skeleton, rig = self._skeleton, find_posable(self.armature)
+        skeleton = self._skeleton
+        rig = find_posable(self.armature)
         proxy = create_proxy(skeleton, rig.name)
         self._parts = [Handle.from_block(*part) for part in _list_parts(proxy)]
         _enter_local_views([proxy, *proxy.children])
@@ -63,7 +68,8 @@ class ProxyWriter(ControlWriter):
 
     def restore(self, *, keep_action: bool = False) -> None:
         """Remove the proxy, show the armature, and restore what `take_over` saved, once."""
-        parts, self._parts = self._parts, []
+        parts = self._parts
+        self._parts = []
         bpy.data.batch_remove([part for handle in parts if (part := handle.find())])
         super().restore(keep_action=keep_action)
 
@@ -91,7 +97,8 @@ class ProxyWriter(ControlWriter):
 
 def create_proxy(skeleton: Skeleton, name: str) -> bpy.types.Object:
     """Create an armature in a body that stands for the one of this name; no saved file has it."""
-    name, known = fit_name(name, len(_NAME + _BODY)) + _NAME, set(bpy.data.materials)
+    name = fit_name(name, len(_NAME + _BODY)) + _NAME
+    known = set(bpy.data.materials)
     obj = create_armature(skeleton, name)
     armature: Any = obj.data
     try:
@@ -100,7 +107,9 @@ def create_proxy(skeleton: Skeleton, name: str) -> bpy.types.Object:
         bpy.data.armatures.remove(armature)  # takes the object with it
         raise
     for material in set(body.data.materials) - known:
-        material.name, material[_MARK] = name, True  # a demo performer does not share it then
+        # a demo performer does not share it then
+        material.name = name
+        material[_MARK] = True
     for block, _ in _list_parts(obj):
         block[_MARK] = block.is_runtime_data = True
     obj.hide_select = body.hide_select = True

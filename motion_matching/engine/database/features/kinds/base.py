@@ -98,7 +98,8 @@ class PathKind(FeatureKind):
 
     def compute(self, motion: FeatureMotion, feature: Feature) -> Array:
         moments = [self.compute_at(motion.table, time, motion.beyond) for time in feature.times]
-        values, size = np.stack(moments, axis=1), 1 if self.is_number else 3
+        values = np.stack(moments, axis=1)
+        size = 1 if self.is_number else 3
         return np.pad(values, ((0, 0), (0, 0), (0, size - values.shape[2])))
 
     @abstractmethod

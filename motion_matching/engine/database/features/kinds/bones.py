@@ -71,7 +71,8 @@ class BoneDirection(BoneKind):
         length = float(np.linalg.norm(front))
         if length < NUMBERS.no_front:
             axis = np.abs(front).argmax()
-            front, length = np.where(np.arange(3) == axis, np.copysign(1.0, front), 0.0), 1.0
+            front = np.where(np.arange(3) == axis, np.copysign(1.0, front), 0.0)
+            length = 1.0
         return quat.mul_vec(bone.rotations, front / length)
 
 
@@ -106,7 +107,8 @@ class FootContact(BoneKind):
     usual_bones = ("left_foot", "right_foot")
 
     def compute_now(self, bone: BoneMotion, feature: Feature) -> Array:
-        table, leg = bone.table, bone.find_leg()
+        table = bone.table
+        leg = bone.find_leg()
         reach = round(NUMBERS.contact_around * table.fps)
         window = np.hanning(2 * reach + 3)[1:-1]
         result = np.empty((len(table.track), 1))
@@ -129,7 +131,8 @@ class FootNextContact(BoneKind):
     usual_bones = ("left_foot", "right_foot")
 
     def compute_now(self, bone: BoneMotion, feature: Feature) -> Array:
-        table, leg = bone.table, bone.find_leg()
+        table = bone.table
+        leg = bone.find_leg()
         waits: list[np.ndarray] = []
         strides: list[np.ndarray] = [np.empty(0)]
         for start, stop, loop in zip(table.starts, table.stops, table.loops, strict=True):
@@ -141,7 +144,8 @@ class FootNextContact(BoneKind):
             strides.append(np.diff(ahead[np.isfinite(ahead)]))
             frames = np.arange(len(stands))
             waits.append(ahead[np.searchsorted(lands, frames, side="right")] - frames)
-        seconds, known = np.concatenate(waits) / table.fps, np.concatenate(strides) / table.fps
+        seconds = np.concatenate(waits) / table.fps
+        known = np.concatenate(strides) / table.fps
         finite = seconds[np.isfinite(seconds)]
         longest = (
             NUMBERS.strides_ahead * float(np.median(known))
