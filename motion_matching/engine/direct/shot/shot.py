@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from dataclasses import InitVar, dataclass, field, replace
+from dataclasses import MISSING, InitVar, dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from ...ground.ground import FLAT, Box, Ground, Wall, to_body_units
 from ...scale import Scale, measured
 from ..numbers import NUMBERS
+from .mark_goals import goal, list_goals
 
 Point = tuple[float, float]
 
@@ -20,6 +23,7 @@ FASTEST = NUMBERS.fastest
 GAITS = ("walk", "run")
 CHARACTER, HIPS = "character", "hips"  # parts of marks other than limbs
 HANDS = ("left_hand", "right_hand")  # limbs that have palms
+_DISTANCE: Any = {"most": 100.0, "soft_most": 1.0, "entry": "tolerance"}
 
 
 @measured(height="m")
@@ -35,49 +39,129 @@ class Pose:
     height: float | None = None
 
 
-@measured(
-    time="s",
-    position="m",
-    hold="s",
-    tolerance="m",
-    pose_tolerance="m",
-    pose_fade="s",
-    height="m",
-)
 @dataclass(frozen=True)
 class Mark:
-    """Requests at a time in seconds; None or empty leaves a value free.
+    """Requests at a time in seconds; None or empty leaves a value free. `GOALS` describes each.
 
-    - `position` in metres and `facing` in radians, each within its tolerance
-    - `part`: what is at the position: the character, its hips, or a limb, such as 'left_hand';
-      `height`: its height in metres in the world
-    - `hold`: seconds to stay there from then on
-    - `frame` of a clip to show, as `frame_names.find_frame` takes it
-    - `gait` and `tags` to move with from then on; () ends earlier tags, None keeps them
-    - `pose` to be in, or the frame of a clip that shows it, with each joint within
-      `pose_tolerance`; it fades in and out within `pose_fade` seconds
-    - `palm`: direction x, y and z in the world that the palm of a hand faces while it is there;
-      None leaves that to the motion
-    - `leads`: whether way and motion are chosen for it; else only a limb or a pose is brought there
-      from the motion
+    - `position` and `height` of the `part` in metres in the world: of the character, its hips, or a
+      limb, such as 'left_hand'; `facing` in radians
+    - `frame` of a clip, as `frame_names.find_frame` takes it; () of `tags` ends earlier ones
+    - `pose`, or the frame of a clip that shows it; each joint is within `pose_tolerance` of it
+    - `palm`: direction x, y and z in the world
     """
 
-    time: float
-    position: Point | None = None
-    facing: float | None = None
-    hold: float = 0.0
-    frame: str | None = None
-    gait: str | None = None
-    tags: tuple[str, ...] | None = None
-    tolerance: float = 0.01  # metres
-    facing_tolerance: float = 0.035  # radians
-    pose: Pose | str | None = None
-    pose_tolerance: float = 0.02  # metres
-    pose_fade: float = 0.5  # seconds
-    part: str = CHARACTER
-    height: float | None = None
-    leads: bool = True
-    palm: tuple[float, float, float] | None = None
+    time: float = goal(
+        MISSING,
+        "Frame",
+        "Frame to meet the mark on; drag its timeline marker to change it",
+        "s",
+        by="frame",
+    )
+    position: Point | None = goal(
+        None, "Place", "Be at the start of the arrow on this frame", "m", by="use_place"
+    )
+    facing: float | None = goal(
+        None,
+        "Facing",
+        "Face along the arrow on this frame",
+        "rad",
+        by="use_facing",
+        steers=True,
+        rival="heading",
+    )
+    hold: float = goal(
+        0.0,
+        "Hold",
+        "Time to stand still from this frame on, or to keep only the limb there; 0: go on at once",
+        "s",
+        most=LONGEST_SHOT,
+        soft_most=10.0,
+        words="{:.1f} s",
+    )
+    frame: str | None = goal(
+        None,
+        "Moment",
+        "Source frame to play on this frame, such as walk_01:120, or walk_01:120:mirrored",
+        entry="text",
+        by="moment",
+        steers=True,
+        rival="frame",
+        words="{}",
+    )
+    gait: str | None = goal(
+        None, "Gait", "Gait from this mark on", steers=True, entry="gait", rival="gait", words="{}"
+    )
+    tags: tuple[str, ...] | None = goal(
+        None,
+        "Other Tags",
+        "Ask for different tags from this mark on",
+        entry="tags",
+        by="use_tags tags",
+        steers=True,
+        words="{}",
+    )
+    tolerance: float = goal(
+        0.01,
+        "Tolerance",
+        "Largest distance from its place at which a mark counts as met",
+        "m",
+        **_DISTANCE,
+    )
+    facing_tolerance: float = goal(
+        0.035,
+        "Facing Tolerance",
+        "Largest angle from its facing at which a mark counts as met",
+        "rad",
+        most=math.pi,
+        entry="tolerance",
+        steers=True,
+    )
+    pose: Pose | str | None = goal(
+        None,
+        "Pose",
+        "Match the pose stored with Keep Pose at This Frame on this frame",
+        "own",
+        by="use_pose pose",
+        rival="pose",
+        words="Pose",
+    )
+    pose_tolerance: float = goal(
+        0.02,
+        "Pose Tolerance",
+        "Largest distance of any joint at which the pose counts as met",
+        "m",
+        **_DISTANCE,
+    )
+    pose_fade: float = goal(
+        0.5, "Fade", "Time to blend into the pose and out of it", "s", most=10.0
+    )
+    part: str = goal(
+        CHARACTER,
+        "Part",
+        "Part of the body to bring to the start of the arrow on this frame",
+    )
+    height: float | None = goal(
+        None,
+        "Height",
+        "Match the height of the arrow on this frame; off: the height of the motion",
+        "m",
+        by="use_height",
+    )
+    leads: bool = goal(
+        True,
+        "Lead Character",
+        "Choose way and motion for this mark; off: only bring the limb or pose there, wherever the "
+        "character is",
+    )
+    palm: tuple[float, float, float] | None = goal(
+        None,
+        "Palm",
+        "Direction of the palm while the hand is at the mark",
+        "direction",
+        parts=HANDS,
+        rival="where the palm faces",
+        words="Palm {}",
+    )
 
     @classmethod
     def from_pin(
@@ -116,6 +200,9 @@ class Mark:
         """Return goals (K, 3) of its part, now at places; a free height stays the same."""
         height = places[:, 2] if self.height is None else np.full(len(places), self.height)
         return np.column_stack([np.tile(self.position or (), (len(places), 1)), height])
+
+
+GOALS = list_goals(Mark)  # by field
 
 
 @measured(times="s", positions="m")
