@@ -14,8 +14,7 @@ import bpy
 
 from ...engine.control.performer import Placement
 from ...engine.database.tags.tags import parse_names
-from ...engine.direct.shot.mark_goals import MarkGoal
-from ...engine.direct.shot.shot import CHARACTER, GOALS
+from ...engine.direct.shot.mark import CHARACTER, GOALS, MarkGoal
 from ...engine.errors import SettingsError
 from ...scene.blender.animation.actions import get_scene_fps
 from ...scene.blender.handle import fit_name

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import bpy
 
-from ...engine.direct.shot.shot import GOALS
+from ...engine.direct.shot.mark import GOALS
 from ...scene.blender.animation.actions import get_scene_fps
 from ...scene.staging.placements import is_animated
 from ..property_access import is_changed, settings_of

@@ -13,7 +13,8 @@ import numpy as np
 from ...engine.control.performer import Placement
 from ...engine.database.database import Database
 from ...engine.database.frame_names import find_frame
-from ...engine.direct.shot.shot import CHARACTER, LONGEST_SHOT, Mark, Piece, Shot, Tempo, TimedPath
+from ...engine.direct.shot.mark import CHARACTER, LONGEST_SHOT, Mark
+from ...engine.direct.shot.shot import Piece, Shot, Tempo, TimedPath
 from ...engine.errors import SettingsError
 from ...engine.performance.performance import Performance
 from ...scene.blender.animation.actions import get_scene_fps

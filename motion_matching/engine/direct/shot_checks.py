@@ -15,7 +15,8 @@ from .limbs.body_parts import check_parts, find_mark_problem
 from .limbs.mark_poses import find_pose
 from .obstacles.heights import can_walk
 from .obstacles.obstruction import Obstruction
-from .shot.shot import CHARACTER, GOALS, HIPS, KeptJump, Mark, Shot
+from .shot.mark import CHARACTER, GOALS, HIPS, Mark
+from .shot.shot import KeptJump, Shot
 
 
 def check_shot(shot: Shot, database: Database, settings: PerformerSettings) -> None:

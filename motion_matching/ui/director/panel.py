@@ -10,8 +10,7 @@ from ... import app
 from ...app.character.characters import get_active_armature
 from ...app.property_access import get_active, settings_of
 from ...app.runtime import runtime
-from ...engine.direct.shot.mark_goals import MarkGoal
-from ...engine.direct.shot.shot import GOALS
+from ...engine.direct.shot.mark import GOALS, MarkGoal
 from ..base import panel_base as base
 from ..properties import MotionMatchingSettings
 

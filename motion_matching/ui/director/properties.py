@@ -7,7 +7,7 @@ from typing import Any
 import bpy
 
 from ... import app
-from ...engine.direct.shot.shot import GOALS, Mark
+from ...engine.direct.shot.mark import GOALS, Mark
 from ..base.typed_properties import (
     choice,
     described,

@@ -8,7 +8,8 @@ from dataclasses import fields, replace
 import pytest
 
 from motion_matching.engine.direct.shot import shot_file
-from motion_matching.engine.direct.shot.shot import GOALS, Mark, Pose, Shot
+from motion_matching.engine.direct.shot.mark import GOALS, Mark, Pose
+from motion_matching.engine.direct.shot.shot import Shot
 from motion_matching.engine.scale import Scale
 
 FACTORS = {"m": 4.0, "s": 2.0, "rad": 1.0, "rad/s": 0.5, "share": 1.0}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from motion_matching.app.marks import marks, outcomes, shots
-from motion_matching.engine.direct.shot.shot import GOALS, Mark
+from motion_matching.engine.direct.shot.mark import GOALS, Mark
 from tests.ui.director.marked import FRAMES
 from tests.ui.drawn import draw_panels
 

@@ -17,7 +17,8 @@ from ...motion.rest import AT_REST
 from ...skeleton.bone_names import join_quoted
 from ..footage.footage import Footage, compute_places
 from ..numbers import NUMBERS as DIRECT
-from ..shot.shot import CHARACTER, GOALS, HANDS, HIPS, Mark, Pose, Shot
+from ..shot.mark import CHARACTER, GOALS, HANDS, HIPS, Mark, Pose
+from ..shot.shot import Shot
 from .limbs import find_limbs
 from .numbers import NUMBERS
 

@@ -25,23 +25,8 @@ from ...files.json_files import (
 )
 from ...ground.ground import Wall
 from ...performance.performance import FARTHEST, LARGEST_ANGLE, boxes_from_list, wall_from_list
-from .shot import (
-    CHARACTER,
-    FASTEST,
-    GAITS,
-    GOALS,
-    LONGEST_SHOT,
-    SLOWEST,
-    ForbiddenJump,
-    KeptJump,
-    Mark,
-    Piece,
-    Point,
-    Pose,
-    Shot,
-    Tempo,
-    TimedPath,
-)
+from .mark import CHARACTER, GOALS, LONGEST_SHOT, Mark, Point, Pose
+from .shot import FASTEST, GAITS, SLOWEST, ForbiddenJump, KeptJump, Piece, Shot, Tempo, TimedPath
 
 _SHORTEST_SHOT = 0.5  # seconds
 _ENTRIES = tuple(name for name in GOALS if name not in ("position", "height"))  # one value each
