@@ -59,7 +59,8 @@ def read_field(hand, field):
 
 @pytest.mark.parametrize("field", GOALS)
 def test_each_goal_is_read_of_its_properties(hand, field):
-    mark, before = marks.mark_of(hand), read_field(hand, field)
+    mark, before, said = marks.mark_of(hand), read_field(hand, field), marks.describe(hand)
     for name in GOALS[field].properties:
         setattr(mark, name, find_other(mark, name))
     assert read_field(hand, field) != before
+    assert not GOALS[field].words or marks.describe(hand) != said
