@@ -10,6 +10,7 @@ from ... import app
 from ...engine.direct.shot.mark import GOALS, Mark
 from ..base.typed_properties import (
     choice,
+    declare,
     described,
     hidden_text,
     integer,
@@ -53,16 +54,6 @@ _ON = ("use_place", "use_facing")  # at first
 _CHOICES = {"part": PARTS, "palm": _PALMS, "gait": _MARK_GAITS}
 
 
-def _declare_goals(cls: type) -> type:
-    """Declare the properties of all goals of marks which a class does not declare itself."""
-    for field, goal in GOALS.items():
-        for name in goal.properties:
-            if name not in vars(cls):
-                setattr(cls, name, _declare(field, name))
-                cls.__annotations__.setdefault(name, "Any")
-    return cls
-
-
 def _declare(field: str, name: str) -> Any:
     """Return a property of a field of marks: its choices, its switch, or its value."""
     goal = GOALS[field]
@@ -78,8 +69,16 @@ def _declare(field: str, name: str) -> Any:
     return described(Mark, field, **options)
 
 
+_DECLARED = {
+    name: _declare(field, name)
+    for field, goal in GOALS.items()
+    for name in goal.properties
+    if name not in ("frame", "tags", "pose")  # which the class declares itself
+}
+
+
 @settings_group
-@_declare_goals
+@declare(**_DECLARED)
 class MotionMatchingMark(bpy.types.PropertyGroup):
     """Settings of an empty that is a mark"""
 
