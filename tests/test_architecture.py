@@ -531,7 +531,8 @@ light = {"errors", "lazy", "names", "progress", "settings", "scale", "files", "f
          *(f"database.features.kinds.{m}" for m in ("base", "bones", "fades", "paths")), "blending", "maths",
          "maths.planar", "maths.rotations", "maths.rotations.euler", "maths.rotations.quat",
          "database.tags", "database.tags.thresholds", "motion", "motion.rest", "motion.settings", "skeleton",
-         "skeleton.bone_names", "retargeting", "retargeting.settings", "performance.numbers", "database.numbers"}
+         "skeleton.bone_names", "retargeting", "retargeting.settings", "performance.numbers", "database.numbers",
+         "direct", "direct.shot", "direct.shot.mark"}
 assert not {name for name in new if name.startswith(("motion_matching.cli", "motion_matching.commands"))}, new
 assert not {name for name in new if name.startswith(("motion_matching.scene.", "motion_matching.live."))}, new
 assert {name for name in new if name.startswith("motion_matching.engine.")} <= {f"motion_matching.engine.{m}" for m in light}, new

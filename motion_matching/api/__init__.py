@@ -18,7 +18,8 @@ from ..engine.database.features.features import load_schema as load_features
 from ..engine.database.tags.tags import TagRange
 from ..engine.database.tags.thresholds import AutoTagSettings
 from ..engine.direct.director import Director
-from ..engine.direct.shot.shot import ForbiddenJump, KeptJump, Mark, Pose, Shot, Tempo, TimedPath
+from ..engine.direct.shot.mark import Mark, Pose
+from ..engine.direct.shot.shot import ForbiddenJump, KeptJump, Shot, Tempo, TimedPath
 from ..engine.errors import (
     DatabaseError,
     MotionDataError,

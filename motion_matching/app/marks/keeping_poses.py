@@ -11,7 +11,7 @@ import numpy as np
 from ...engine.control.performer import Placement
 from ...engine.database.database import Database
 from ...engine.direct.shot import shot_file
-from ...engine.direct.shot.shot import Pose
+from ...engine.direct.shot.mark import Pose
 from ...engine.errors import SettingsError
 from ...engine.files import json_files
 from ...scene.reading.moving_pose import PoseReader, ShownPose, read_shown

@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 from ...engine.control.performer import Placement
-from ...engine.direct.shot.shot import CHARACTER, HANDS
+from ...engine.database.tags.tags import parse_names
+from ...engine.direct.shot.mark import CHARACTER, GOALS, MarkGoal
 from ...engine.errors import SettingsError
 from ...scene.blender.animation.actions import get_scene_fps
 from ...scene.blender.handle import fit_name
 from ...scene.direct import empties, timeline
 from .. import callbacks
 from ..character.characters import get_placement
-from ..property_access import get_active, read_names, settings_of
+from ..property_access import get_active, is_changed, read_names, settings_of, to_plain_value
 from ..settings import read_ground
 
 if TYPE_CHECKING:
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
 MARK, TEMPO = "MARK", "TEMPO"
 _PIN_SECONDS = 1.0  # that a limb stays at a new mark
 _NUMBER_BYTES = 4  # such as .001
-_PALM_WORDS = {"DOWN": "Down", "UP": "Up", "ARROW": "Along Arrow"}
+_LAST_WORDS = ("gait", "tags")
+_READ: Any = {"gait": str.lower, "tags": parse_names}  # by entries of goals
 
 
 def mark_of(empty: bpy.types.Object) -> MotionMatchingMark:
@@ -51,7 +53,31 @@ def is_of_part(empty: bpy.types.Object) -> bool:
 
 def is_of_hand(empty: bpy.types.Object) -> bool:
     """Return whether a hand is to be where a mark is."""
-    return is_of_part(empty) and mark_of(empty).part in HANDS
+    return can_ask(empty, GOALS["palm"])
+
+
+def can_ask(empty: bpy.types.Object, goal: MarkGoal) -> bool:
+    """Return whether a goal is one of marks that lead as a mark does, and for its part."""
+    mark = mark_of(empty)
+    is_for = not goal.parts or (is_of_part(empty) and mark.part in goal.parts)
+    return is_for and (mark.leads or not goal.steers)
+
+
+def asks(empty: bpy.types.Object, goal: MarkGoal) -> bool:
+    """Return whether a mark asks for a goal: its switch is on, or its value is not the initial."""
+    return can_ask(empty, goal) and is_changed(mark_of(empty), goal.properties[:1])
+
+
+def read_values(empty: bpy.types.Object) -> dict[str, Any]:
+    """Return what the properties of a mark ask for, by the engine's fields; None for nothing."""
+    values: dict[str, Any] = {}
+    for name, goal in GOALS.items():
+        if goal.default is None and (goal.is_placed or not asks(empty, goal)):
+            values[name] = None
+        else:
+            value = to_plain_value(getattr(mark_of(empty), goal.properties[-1]))
+            values[name] = _READ[goal.entry](value) if goal.entry in _READ else value
+    return values
 
 
 def list_marks(obj: bpy.types.Object, kind: str = MARK) -> list[bpy.types.Object]:
@@ -243,21 +269,22 @@ def describe(empty: bpy.types.Object) -> str:
     if mark.kind == TEMPO:
         return f"to {mark.frame_end}, {mark.rate:.0%}"
     limb = mark.part.replace("_", " ").title() if is_of_part(empty) else ""
-    if is_of_hand(empty) and mark.palm != "FREE":
-        limb += f", Palm {_PALM_WORDS[mark.palm]}"
-    stay, pose = f"{mark.hold:.1f} s" if mark.hold else "", "Pose" if mark.use_pose else ""
+    names = sorted(GOALS, key=lambda name: name in _LAST_WORDS)
+    said = [_say(empty, GOALS[name]) for name in names if name != "palm"]
     wanted = {(True, True): "", (True, False): "Place", (False, True): "Facing"}
-    parts = [
-        limb,
-        wanted.get((mark.use_place, mark.use_facing), "" if _asks_more(mark) else "Nothing"),
-        stay,
-        mark.moment,
-        pose,
-        "" if mark.gait == "SAME" else mark.gait.title(),
-        (mark.tags or "No Tags") if mark.use_tags else "",
-    ]
-    return ", ".join(part for part in (parts if mark.leads else (limb, stay, pose)) if part)
+    place = wanted.get((mark.use_place, mark.use_facing), "" if any(said) else "Nothing")
+    parts = (limb, _say(empty, GOALS["palm"]), place if mark.leads else "", *said)
+    return ", ".join(part for part in parts if part)
 
 
-def _asks_more(mark: Any) -> bool:
-    return bool(mark.hold or mark.moment or mark.gait != "SAME" or mark.use_tags or mark.use_pose)
+def _say(empty: bpy.types.Object, goal: MarkGoal) -> str:
+    """Return the words for what a mark asks, if it asks for it."""
+    if not goal.words or not asks(empty, goal):
+        return ""
+    mark: Any = mark_of(empty)
+    name = goal.properties[-1]
+    described: Any = mark.bl_rna.properties[name]
+    value = getattr(mark, name) or f"No {described.name}"
+    if described.type == "ENUM":
+        value = described.enum_items[value].name
+    return goal.words.format(value)

@@ -7,9 +7,10 @@ from typing import Any, Literal
 
 import bpy
 
+from ...engine.direct.shot.mark import GOALS
 from ...scene.blender.animation.actions import get_scene_fps
 from ...scene.staging.placements import is_animated
-from ..property_access import settings_of
+from ..property_access import is_changed, settings_of
 from . import marks
 
 Outcome = Literal["", "met", "missed", "changed"]
@@ -17,7 +18,10 @@ _ASKED = (
     *("kind", "use_place", "use_facing", "hold", "moment", "gait", "use_tags", "tags"),
     *("tolerance", "facing_tolerance", "use_pose", "pose", "pose_tolerance", "pose_fade", "part"),
     *("use_height", "limb", "frame_end", "rate"),
-)
+)  # as the first versions stored it; all else is stored only where it is set
+_UNNAMED = ("palm", "leads")
+_GOALS = {name: goal for goal in GOALS.values() for name in goal.properties}
+_LATER = {name: _GOALS[name] for name in (*_UNNAMED, *_GOALS) if name not in ("frame", *_ASKED)}
 
 
 def describe_request(empty: bpy.types.Object) -> str:
@@ -33,9 +37,11 @@ def list_settings(empty: bpy.types.Object) -> list[Any]:
     """Return what a mark asks for, and when, but not where it is."""
     mark: Any = marks.mark_of(empty)
     values = [marks.get_frame(empty), *(getattr(mark, name) for name in _ASKED)]
-    if marks.is_of_hand(empty) and mark.palm != "FREE":
-        values.append(mark.palm)
-    return values if mark.leads else [*values, False]  # as earlier versions stored it, else
+    for name, goal in _LATER.items():
+        if marks.can_ask(empty, goal) and is_changed(mark, (name,)):
+            value = getattr(mark, name)
+            values.append(value if name in _UNNAMED else (name, value))
+    return values
 
 
 def get_outcome(empty: bpy.types.Object) -> Outcome:

@@ -13,8 +13,8 @@ import numpy as np
 from ...engine.control.performer import Placement
 from ...engine.database.database import Database
 from ...engine.database.frame_names import find_frame
-from ...engine.database.tags.tags import parse_names
-from ...engine.direct.shot.shot import CHARACTER, LONGEST_SHOT, Mark, Piece, Shot, Tempo, TimedPath
+from ...engine.direct.shot.mark import CHARACTER, LONGEST_SHOT, Mark
+from ...engine.direct.shot.shot import Piece, Shot, Tempo, TimedPath
 from ...engine.errors import SettingsError
 from ...engine.performance.performance import Performance
 from ...scene.blender.animation.actions import get_scene_fps
@@ -29,7 +29,6 @@ from . import keeping_poses, marks, outcomes
 _SHORTEST_SHOT = 0.5  # seconds
 _AFTER_LAST = 1.0  # seconds that a shot without an end goes on after its last mark
 _PER_SECOND = 10.0  # points of a timed path
-_TOLERANCES = ("tolerance", "facing_tolerance", "pose_tolerance", "pose_fade")  # of marks
 _SECONDS = re.compile(r"\b(at|until|from|to) (\d+(?:\.\d+)?(?:e-?\d+)?) s\b")
 
 
@@ -226,20 +225,14 @@ def _read_mark(
             find_frame(database, mark.moment)
         except SettingsError as error:
             raise SettingsError(f"{label} asks for a source frame. {error}") from None
-    read = Mark(
-        (frame - start) / fps,
-        hold=min(to_plain_value(mark.hold), (end - frame) / fps),
-        frame=mark.moment or None,
-        gait=None if mark.gait == "SAME" else mark.gait.lower(),
-        tags=parse_names(mark.tags) if mark.use_tags else None,
-        pose=keeping_poses.read_pose(empty),
-        part=mark.part if marks.is_of_part(empty) else CHARACTER,
-        leads=mark.leads,
-        **{name: to_plain_value(getattr(mark, name)) for name in _TOLERANCES},
-    )
-    # what the panel does not show without a lead does not count
-    read = read if mark.leads else replace(read, frame=None, gait=None, tags=None)
-    return place_mark(read, empty, frame)
+    values = marks.read_values(empty)
+    values |= {
+        "time": (frame - start) / fps,
+        "hold": min(values["hold"], (end - frame) / fps),
+        "pose": keeping_poses.read_pose(empty),
+        "part": mark.part if marks.is_of_part(empty) else CHARACTER,
+    }
+    return place_mark(Mark(**values), empty, frame)
 
 
 def _read_tempo(empty: bpy.types.Object, start: int, end: int, fps: float) -> Tempo:

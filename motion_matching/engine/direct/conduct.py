@@ -15,7 +15,8 @@ from .limbs.body_parts import get_part_places
 from .numbers import NUMBERS
 from .obstacles.body_clearance import BodyDepths
 from .obstacles.obstruction import Obstruction
-from .shot.shot import HIPS, Mark, Shot
+from .shot.mark import HIPS, Mark
+from .shot.shot import Shot
 
 
 class Conduct:

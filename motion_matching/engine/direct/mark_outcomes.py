@@ -19,7 +19,8 @@ from .numbers import NUMBERS
 from .obstacles.obstruction import Obstruction
 from .obstacles.routing import find_route
 from .search.reach import compute_reach, find_before
-from .shot.shot import Mark, Shot
+from .shot.mark import GOALS, Mark
+from .shot.shot import Shot
 
 
 @dataclass(frozen=True)
@@ -42,16 +43,10 @@ class MarkMeasures:
         result: dict[str, Any] = {"time": mark.time}
         result |= {"place_error": None, "facing_error": None, "time_error": 0.0, "reason": ""}
         problems: list[str] = []
-        if mark.position is not None:
-            problems += self._report_place(mark, tick, result)
-        if mark.facing is not None:
-            problems += self._report_facing(mark.facing, mark.facing_tolerance, tick, result)
-        if mark.frame is not None:
-            problems += self._report_moment(mark.frame, tick, result)
-        if mark.pose is not None:
-            problems += self._report_pose(mark, result)
-        if mark.palm is not None:
-            problems += self._report_palm(mark, result)
+        for name in GOALS:  # each that has a measure of its name
+            measure = getattr(self, f"_report_{name}", None)
+            if measure and getattr(mark, name) is not None:
+                problems += measure(mark, tick, result)
         if mark.leads:
             problems += self._list_of_way(mark, tick)
         return result | conclude(problems)
@@ -59,7 +54,7 @@ class MarkMeasures:
     def _find_tick(self, time: float) -> int:
         return min(round(time * self.take.fps), self.take.frame_count - 1)
 
-    def _report_place(self, mark: Mark, tick: int, result: dict[str, Any]) -> list[str]:
+    def _report_position(self, mark: Mark, tick: int, result: dict[str, Any]) -> list[str]:
         distances, problem = self._measure_place(mark, tick)
         away = float(distances.max())
         result["place_error"] = round_off(away)
@@ -76,20 +71,20 @@ class MarkMeasures:
         blocked = self._explain_obstacle(mark, away)
         return [blocked or problem or self._explain_place(mark, away)]
 
-    def _report_facing(
-        self, facing: float, tolerance: float, tick: int, result: dict[str, Any]
-    ) -> list[str]:
-        turned = abs(planar.wrap(float(self.take.character[tick, 2]) - facing))
+    def _report_facing(self, mark: Mark, tick: int, result: dict[str, Any]) -> list[str]:
+        assert mark.facing is not None
+        turned = abs(planar.wrap(float(self.take.character[tick, 2]) - mark.facing))
         result["facing_error"] = round_off(turned)
-        if turned <= tolerance:
+        if turned <= mark.facing_tolerance:
             return []
         return [
             f"the heading is {np.degrees(turned):.0f}° off; give more time to turn, or add clips "
             "that turn as much"
         ]
 
-    def _report_moment(self, name: str, tick: int, result: dict[str, Any]) -> list[str]:
-        take, frame = self.take, find_frame(self.footage.world, name)
+    def _report_frame(self, mark: Mark, tick: int, result: dict[str, Any]) -> list[str]:
+        assert mark.frame is not None
+        take, frame = self.take, find_frame(self.footage.world, mark.frame)
         shown = np.abs(take.frames[max(tick - 1, 0) : tick + 2].astype(int) - frame).min()
         result["shown"] = format_frame(self.footage.world, int(take.frames[tick]))
         if shown <= 1:
@@ -97,9 +92,9 @@ class MarkMeasures:
         where = np.flatnonzero(take.frames == frame)
         nearest = where[np.argmin(np.abs(where - tick))] - tick if len(where) else None
         result["time_error"] = None if nearest is None else round_off(nearest / take.fps)
-        return [f"'{name}' is not shown then; leave more time around it"]
+        return [f"'{mark.frame}' is not shown then; leave more time around it"]
 
-    def _report_pose(self, mark: Mark, result: dict[str, Any]) -> list[str]:
+    def _report_pose(self, mark: Mark, _tick: int, result: dict[str, Any]) -> list[str]:
         away, bone = measure_pose(self.take, mark, self.footage.world)
         result["pose_error"] = round_off(away)
         if away <= mark.pose_tolerance:
@@ -110,7 +105,7 @@ class MarkMeasures:
             "stand as in the pose"
         ]
 
-    def _report_palm(self, mark: Mark, result: dict[str, Any]) -> list[str]:
+    def _report_palm(self, mark: Mark, _tick: int, result: dict[str, Any]) -> list[str]:
         away, problem = measure_palm(self.take, mark)
         result["palm_error"] = None if away is None else round_off(away)
         is_elsewhere = result["place_error"] > NUMBERS.too_short * self._size

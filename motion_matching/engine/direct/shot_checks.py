@@ -15,9 +15,8 @@ from .limbs.body_parts import check_parts, find_mark_problem
 from .limbs.mark_poses import find_pose
 from .obstacles.heights import can_walk
 from .obstacles.obstruction import Obstruction
-from .shot.shot import CHARACTER, HIPS, KeptJump, Mark, Shot
-
-_COMPARED = (("heading", "facing"), ("frame", "frame"), ("pose", "pose"))
+from .shot.mark import CHARACTER, GOALS, HIPS, Mark
+from .shot.shot import KeptJump, Shot
 
 
 def check_shot(shot: Shot, database: Database, settings: PerformerSettings) -> None:
@@ -106,13 +105,12 @@ def _compare(a: Mark, b: Mark) -> str:
             return "place"
         if {a.part, b.part} == {CHARACTER, HIPS}:
             return "place, as the hips are where the character is"
-    if a.part == b.part and None not in (a.palm, b.palm) and a.palm != b.palm:
-        return "where the palm faces"
-    for label, name in _COMPARED:
+    for name, goal in GOALS.items():
         values = getattr(a, name), getattr(b, name)
-        if None not in values and values[0] != values[1]:
-            return label
-    return "gait" if a.gait and b.gait and a.gait != b.gait else ""
+        is_of_both = not goal.parts or a.part == b.part
+        if goal.rival and is_of_both and None not in values and values[0] != values[1]:
+            return goal.rival
+    return ""
 
 
 def _check_overlaps(what: str, spans: list[tuple[float, float]]) -> None:

@@ -106,7 +106,7 @@ def described(settings: Any, name: str, *, is_hard: bool = False, **options: Any
 
     With `is_hard`, the end of the slider is the limit.
     """
-    default: Any = get_defaults(settings)[name]
+    default: Any = options.pop("default", get_defaults(settings)[name])
     description = get_descriptions(settings)[name]
     words = description.label, description.help
     if description.choices is not None:

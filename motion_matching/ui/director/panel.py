@@ -10,9 +10,12 @@ from ... import app
 from ...app.character.characters import get_active_armature
 from ...app.property_access import get_active, settings_of
 from ...app.runtime import runtime
+from ...engine.direct.shot.mark import GOALS, MarkGoal
 from ..base import panel_base as base
 from ..properties import MotionMatchingSettings
 
+_ROWS = ("hold", "gait")  # goals that are drawn below the place of a mark
+_DRAWN = ("time", "part", "palm", "leads", "pose", "pose_tolerance", "pose_fade")  # not as a row
 _ICONS = {"MARK": "EMPTY_SINGLE_ARROW", "TEMPO": "TIME"}
 _OUTCOMES = {"": "BLANK1", "met": "CHECKMARK", "missed": "ERROR", "changed": "FILE_REFRESH"}
 
@@ -156,9 +159,23 @@ def _draw_mark(layout: bpy.types.UILayout, empty: bpy.types.Object) -> None:
     if app.marks.marks.is_of_hand(empty):
         part.prop(mark, "palm")
     column.prop(mark, "leads")
-    column.prop(mark, "hold")
-    if mark.leads:
-        column.prop(mark, "gait")
+    for name in _ROWS:
+        _draw_goal(column, empty, GOALS[name])
+
+
+def _draw_goal(column: bpy.types.UILayout, empty: bpy.types.Object, goal: MarkGoal) -> None:
+    """Draw a goal as a row: its value, and the switch before it if it has one."""
+    mark, (*switches, name) = app.marks.marks.mark_of(empty), goal.properties
+    if not app.marks.marks.can_ask(empty, goal):
+        return
+    if not switches:
+        column.prop(mark, name)
+        return
+    row = column.row(heading=mark.bl_rna.properties[name].name)
+    row.prop(mark, switches[0], text="")
+    field = row.row()
+    field.enabled = getattr(mark, switches[0])
+    field.prop(mark, name, text="")
 
 
 class _DirectorPanel(base.ArmaturePanel):
@@ -183,16 +200,9 @@ class MOTION_MATCHING_PT_mark(_DirectorPanel, bpy.types.Panel):
         if active is None:
             return
         mark, column = app.marks.marks.mark_of(active), base.split_layout(self.layout)
-        if mark.leads:
-            column.prop(mark, "moment")
-            row = column.row(heading="Tags")
-            row.prop(mark, "use_tags", text="")
-            field = row.row()
-            field.enabled = mark.use_tags
-            field.prop(mark, "tags", text="")
-        column.prop(mark, "tolerance")
-        if mark.leads:
-            column.prop(mark, "facing_tolerance")
+        for name, goal in GOALS.items():
+            if not goal.is_placed and name not in (*_ROWS, *_DRAWN):
+                _draw_goal(column, active, goal)
         column.prop(mark, "use_pose")
         pose = column.column(align=True)
         pose.enabled = mark.use_pose

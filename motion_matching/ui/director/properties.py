@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import bpy
 
 from ... import app
+from ...engine.direct.shot.mark import GOALS, Mark
 from ..base.typed_properties import (
     choice,
+    declare,
+    described,
     hidden_text,
     integer,
     number,
@@ -21,8 +23,6 @@ from ..base.typed_properties import (
 from ..takes.properties import GAITS, tags_text
 
 _FRAME: Any = {"min": -1_048_574, "max": 1_048_574, "soft_min": 0, "soft_max": 10_000}
-_SECONDS: Any = {"subtype": "TIME_ABSOLUTE", "unit": "TIME_ABSOLUTE", "precision": 2, "step": 10}
-_METRES: Any = {"subtype": "DISTANCE", "unit": "LENGTH", "precision": 3}
 VARIATIONS: Any = {"min": 2, "max": 20, "soft_max": 6}
 _KINDS = (
     ("MARK", "Mark", "Where the character should be on a frame, and what it should do"),
@@ -50,9 +50,35 @@ _MARK_GAITS = (
     ("SAME", "Same", "As before this mark"),
     *((name.upper(), label, f"{help} from this mark on") for name, label, help in GAITS),
 )
+_ON = ("use_place", "use_facing")  # at first
+_CHOICES = {"part": PARTS, "palm": _PALMS, "gait": _MARK_GAITS}
+
+
+def _declare(field: str, name: str) -> Any:
+    """Return a property of a field of marks: its choices, its switch, or its value."""
+    goal = GOALS[field]
+    if items := _CHOICES.get(name):
+        return choice(items[0][0], goal.label, goal.help, items)
+    if name.startswith("use_"):
+        return switch(name in _ON, goal.label, goal.help)
+    if goal.entry == "text":
+        return text("", goal.label, goal.help)
+    options: Any = {"step": 10} if goal.unit == "s" else {}
+    if goal.initial is not None:
+        options["default"] = goal.initial
+    return described(Mark, field, **options)
+
+
+_DECLARED = {
+    name: _declare(field, name)
+    for field, goal in GOALS.items()
+    for name in goal.properties
+    if name not in ("frame", "tags", "pose")  # which the class declares itself
+}
 
 
 @settings_group
+@declare(**_DECLARED)
 class MotionMatchingMark(bpy.types.PropertyGroup):
     """Settings of an empty that is a mark"""
 
@@ -62,8 +88,8 @@ class MotionMatchingMark(bpy.types.PropertyGroup):
     kind: str = choice("MARK", "Kind", "Purpose of the empty", _KINDS)
     frame: int = integer(
         0,
-        "Frame",
-        "Frame to meet the mark on; drag its timeline marker to change it",
+        GOALS["time"].label,
+        GOALS["time"].help,
         get=lambda mark: app.marks.marks.get_frame(mark.id_data),
         set=lambda mark, frame: app.marks.marks.set_frame(mark.id_data, frame),
         **_FRAME,
@@ -76,81 +102,21 @@ class MotionMatchingMark(bpy.types.PropertyGroup):
         **_FRAME,
     )
     marker_name: str = hidden_text("Marker", "Last known name of its timeline marker")
-    use_place: bool = switch(True, "Place", "Be at the start of the arrow on this frame")
-    part: str = choice(
-        "character",
-        "Part",
-        "Part of the body to bring to the start of the arrow on this frame",
-        PARTS,
-    )
-    use_height: bool = switch(
-        False,
-        "Height",
-        "Match the height of the arrow on this frame; off: the height of the motion",
-    )
-    palm: str = choice(
-        "FREE", "Palm", "Direction of the palm while the hand is at the mark", _PALMS
-    )
-    leads: bool = switch(
-        True,
-        "Lead Character",
-        "Choose way and motion for this mark; off: only bring the limb or pose there, wherever the "
-        "character is",
-    )
-    use_facing: bool = switch(True, "Facing", "Face along the arrow on this frame")
-    hold: float = number(
-        0.0,
-        "Hold",
-        "Time to stand still from this frame on, or to keep only the limb there; 0: go on at once",
-        min=0.0,
-        max=600.0,
-        soft_max=10.0,
-        **_SECONDS,
-    )
-    moment: str = text(
-        "",
-        "Moment",
-        "Source frame to play on this frame, such as walk_01:120, or walk_01:120:mirrored",
-    )
-    gait: str = choice("SAME", "Gait", "Gait from this mark on", _MARK_GAITS)
-    use_tags: bool = switch(False, "Other Tags", "Ask for different tags from this mark on")
+    use_place: bool
+    part: str
+    use_height: bool
+    palm: str
+    leads: bool
+    use_facing: bool
+    hold: float
+    moment: str
+    gait: str
+    use_tags: bool
     tags: str = tags_text(
         "Tags", "Tags to ask for from this mark on, separated by commas; empty: no tags"
     )
-    tolerance: float = number(
-        0.01,
-        "Tolerance",
-        "Largest distance from its place at which a mark counts as met",
-        min=0.0,
-        max=100.0,
-        soft_max=1.0,
-        **_METRES,
-    )
-    facing_tolerance: float = number(
-        0.035,
-        "Facing Tolerance",
-        "Largest angle from its facing at which a mark counts as met",
-        min=0.0,
-        max=math.pi,
-        subtype="ANGLE",
-        unit="ROTATION",
-    )
-    use_pose: bool = switch(
-        False, "Pose", "Match the pose stored with Keep Pose at This Frame on this frame"
-    )
+    use_pose: bool
     pose: str = hidden_text("Kept Pose", "Rotations of bones and the height of the hips, as JSON")
-    pose_tolerance: float = number(
-        0.02,
-        "Pose Tolerance",
-        "Largest distance of any joint at which the pose counts as met",
-        min=0.0,
-        max=100.0,
-        soft_max=1.0,
-        **_METRES,
-    )
-    pose_fade: float = number(
-        0.5, "Fade", "Time to blend into the pose and out of it", min=0.0, max=10.0, **_SECONDS
-    )
     limb: str = choice(
         "left_hand",
         "Limb",

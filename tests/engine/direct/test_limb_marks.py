@@ -16,7 +16,8 @@ from motion_matching.engine.direct.limbs.body_parts import find_bone
 from motion_matching.engine.direct.limbs.limb_marks import reach_marks
 from motion_matching.engine.direct.numbers import NUMBERS
 from motion_matching.engine.direct.shot import shot_file
-from motion_matching.engine.direct.shot.shot import Mark, Pose, Shot
+from motion_matching.engine.direct.shot.mark import Mark, Pose
+from motion_matching.engine.direct.shot.shot import Shot
 from motion_matching.engine.direct.sketch import compute_way
 from motion_matching.engine.direct.variations import find_variations
 from motion_matching.engine.errors import SettingsError

@@ -12,7 +12,8 @@ import pytest
 from motion_matching import api
 from motion_matching.engine.direct.limbs.limbs import find_limbs
 from motion_matching.engine.direct.shot import shot_file
-from motion_matching.engine.direct.shot.shot import Mark, Pose, Shot
+from motion_matching.engine.direct.shot.mark import Mark, Pose
+from motion_matching.engine.direct.shot.shot import Shot
 from motion_matching.engine.direct.sketch import compute_way, find_changed_span
 from motion_matching.engine.errors import SettingsError
 from motion_matching.engine.maths.rotations import quat

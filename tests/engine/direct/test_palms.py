@@ -18,7 +18,8 @@ from motion_matching.engine.direct.limbs.limb_marks import reach_marks
 from motion_matching.engine.direct.limbs.limbs import find_limbs
 from motion_matching.engine.direct.limbs.palms import find_elbow_side, measure_palm
 from motion_matching.engine.direct.shot import shot_file
-from motion_matching.engine.direct.shot.shot import HANDS, Mark, Shot
+from motion_matching.engine.direct.shot.mark import HANDS, Mark
+from motion_matching.engine.direct.shot.shot import Shot
 from motion_matching.engine.errors import SettingsError
 from motion_matching.engine.ground.ground import Box
 from motion_matching.engine.maths.rotations import quat

@@ -13,7 +13,8 @@ from motion_matching.engine.direct.director import Director
 from motion_matching.engine.direct.footage.footage import make_footage
 from motion_matching.engine.direct.limbs import mark_poses
 from motion_matching.engine.direct.shot import shot_file
-from motion_matching.engine.direct.shot.shot import Mark, Pose, Shot
+from motion_matching.engine.direct.shot.mark import Mark, Pose
+from motion_matching.engine.direct.shot.shot import Shot
 from motion_matching.engine.errors import SettingsError
 from motion_matching.engine.maths.rotations import quat
 

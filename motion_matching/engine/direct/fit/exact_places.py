@@ -14,7 +14,8 @@ from ..limbs.body_parts import find_leaders
 from ..numbers import NUMBERS
 from ..search.beam import get_stride
 from ..search.guide import Guide
-from ..shot.shot import CHARACTER, Shot
+from ..shot.mark import CHARACTER
+from ..shot.shot import Shot
 from .closing import Anchor, Closed, close
 
 

@@ -12,7 +12,7 @@ from ...maths import planar
 from ...scale import Scale
 from ..numbers import NUMBERS
 from ..objective import COSTS
-from ..shot.shot import Pose
+from ..shot.mark import Pose
 
 
 @dataclass(frozen=True)

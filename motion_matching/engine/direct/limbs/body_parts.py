@@ -17,9 +17,12 @@ from ...motion.rest import AT_REST
 from ...skeleton.bone_names import join_quoted
 from ..footage.footage import Footage, compute_places
 from ..numbers import NUMBERS as DIRECT
-from ..shot.shot import CHARACTER, HANDS, HIPS, Mark, Pose, Shot
+from ..shot.mark import CHARACTER, GOALS, HANDS, HIPS, Mark, Pose
+from ..shot.shot import Shot
 from .limbs import find_limbs
 from .numbers import NUMBERS
+
+_STEERING = tuple(name for name, goal in GOALS.items() if goal.steers and goal.default is None)
 
 
 def name_part(mark: Mark) -> str:
@@ -181,7 +184,7 @@ def find_mark_problem(mark: Mark) -> str:
             f"is for the {name_part(mark)}, but a shot begins where its character is; give it a "
             "later time, or make it one for the character"
         )
-    steers = (mark.facing, mark.frame, mark.gait, mark.tags) != (None, None, None, None)
+    steers = any(getattr(mark, name) is not None for name in _STEERING)
     if not mark.leads and (steers or (mark.position is not None and not mark.is_limb)):
         return (
             "does not lead the character, so it can only bring a limb to a place or show a pose; "

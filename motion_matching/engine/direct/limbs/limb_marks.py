@@ -17,7 +17,7 @@ from ...database.database import Database
 from ...maths.easing import smoothstep
 from ...maths.rotations import quat
 from ..obstacles.obstruction import Obstruction
-from ..shot.shot import HANDS, Mark
+from ..shot.mark import HANDS, Mark
 from .hands_clear import keep_hands_out
 from .leaning import lean_to_marks
 from .limbs import Bend, LimbChain, bend_limb, find_limbs

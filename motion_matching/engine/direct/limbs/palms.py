@@ -20,7 +20,7 @@ from ...retargeting.frames.end_frames import EndFrames
 from ...retargeting.frames.frame_axes import rotate
 from ...skeleton.skeleton import Skeleton
 from ..objective import COSTS
-from ..shot.shot import HANDS, Mark
+from ..shot.mark import HANDS, Mark
 from .limbs import find_known_roles, find_limbs
 from .numbers import NUMBERS
 

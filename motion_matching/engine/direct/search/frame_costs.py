@@ -15,7 +15,8 @@ from ..numbers import NUMBERS
 from ..objective import COSTS
 from ..obstacles.heights import compute_heights
 from ..obstacles.obstruction import Obstruction
-from ..shot.shot import HIPS, Mark, Shot
+from ..shot.mark import HIPS, Mark
+from ..shot.shot import Shot
 from .aims import PartAim
 from .beam import Barred, Dislike, Wanted
 from .guide import Guide

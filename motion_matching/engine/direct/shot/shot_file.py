@@ -5,9 +5,9 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from collections.abc import Callable
-from dataclasses import fields
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from ...errors import SettingsError
@@ -25,25 +25,11 @@ from ...files.json_files import (
 )
 from ...ground.ground import Wall
 from ...performance.performance import FARTHEST, LARGEST_ANGLE, boxes_from_list, wall_from_list
-from .shot import (
-    CHARACTER,
-    FASTEST,
-    GAITS,
-    LONGEST_SHOT,
-    SLOWEST,
-    ForbiddenJump,
-    KeptJump,
-    Mark,
-    Piece,
-    Point,
-    Pose,
-    Shot,
-    Tempo,
-    TimedPath,
-)
+from .mark import CHARACTER, GOALS, LONGEST_SHOT, Mark, Point, Pose
+from .shot import FASTEST, GAITS, SLOWEST, ForbiddenJump, KeptJump, Piece, Shot, Tempo, TimedPath
 
 _SHORTEST_SHOT = 0.5  # seconds
-_MARK_KEYS = frozenset(each.name for each in fields(Mark)) - {"height"}
+_ENTRIES = tuple(name for name in GOALS if name not in ("position", "height"))  # one value each
 _SHOT_KEYS = (
     *("start", "seconds", "gait", "marks", "paths", "pins", "forbid", "keep"),
     *("tempos", "obstacles", "walls", "seed", "name", "pieces"),
@@ -176,33 +162,25 @@ def _from_dict(data: Any, name: str) -> Shot:
 
 
 def _read_mark(data: Any, where: str, seconds: float) -> Mark:
-    expect_object(data, where, _MARK_KEYS)
+    expect_object(data, where, (*_ENTRIES, "position"))
+    read = {}
+    for name in _ENTRIES:
+        if (value := data.get(name)) is not None or name == "time":
+            read[name] = _read_goal(name, value, f"'{name}' of {where}", seconds)
+    read = {name: value for name, value in read.items() if value is not None}
+    position, height = _read_position(data.get("position"), where, read.get("part", CHARACTER))
+    return Mark(position=position, height=height, **read)
 
-    def read(key: str, expect: Callable[..., Any], *limits: float) -> Any:
-        value = data.get(key)
-        return None if value is None else expect(value, f"'{key}' of {where}", *limits)
 
-    tags = read("tags", expect_list)
-    tag_name = f"a tag of 'tags' of {where}"
-    part = read("part", expect_name) or CHARACTER
-    position, height = _read_position(data.get("position"), where, part)
-    time = _expect_time(data.get("time"), f"'time' of {where}", seconds)
-    values = {
-        "facing": read("facing", _expect_angle),
-        "hold": read("hold", expect_number, 0.0, seconds),
-        "frame": read("frame", expect_text),
-        "gait": read("gait", _expect_gait),
-        "tags": None if tags is None else tuple(expect_name(tag, tag_name) for tag in tags),
-        "tolerance": read("tolerance", expect_number, 0.0, FARTHEST) or None,
-        "facing_tolerance": read("facing_tolerance", expect_number, 0.0, math.pi) or None,
-        "pose": read("pose", read_pose),
-        "pose_tolerance": read("pose_tolerance", expect_number, 0.0, FARTHEST) or None,
-        "pose_fade": read("pose_fade", expect_number, 0.0, seconds),
-        "leads": read("leads", expect_flag),
-        "palm": read("palm", _expect_direction),
-    }
-    given = {name: value for name, value in values.items() if value is not None}
-    return Mark(time, position, part=part, height=height, **given)
+def _read_goal(name: str, value: Any, where: str, seconds: float) -> Any:
+    """Read what a mark asks for, by how files write it; a tolerance of 0 is that of the field."""
+    goal = GOALS[name]
+    if reader := _READERS.get(goal.entry or goal.unit or type(goal.default).__name__):
+        return reader(value, where)
+    if goal.entry == "tolerance":
+        return expect_number(value, where, 0.0, FARTHEST if goal.unit == "m" else math.pi) or None
+    most = seconds if goal.unit == "s" else goal.most
+    return expect_number(value, where, goal.least, most)
 
 
 def _read_position(data: Any, where: str, part: str) -> tuple[Point | None, float | None]:
@@ -324,3 +302,21 @@ def _expect_gait(value: Any, where: str) -> str:
     if value not in GAITS:
         raise EntryError(f"{where} is {value!r}; give {' or '.join(map(repr, GAITS))}")
     return str(value)
+
+
+def _expect_tags(value: Any, where: str) -> tuple[str, ...]:
+    return tuple(expect_name(tag, f"a tag of {where}") for tag in expect_list(value, where))
+
+
+_READERS: Mapping[str, Callable[[Any, str], Any]] = MappingProxyType(
+    {
+        "bool": expect_flag,
+        "direction": _expect_direction,
+        "gait": _expect_gait,
+        "own": read_pose,
+        "rad": _expect_angle,
+        "str": expect_name,
+        "tags": _expect_tags,
+        "text": expect_text,
+    }
+)
