@@ -54,7 +54,8 @@ def list_jumps(action: bpy.types.Action | None) -> list[TakeJump]:
     frame = stored_shots.find_frame(action) if action and told else None
     if not action or frame is None:
         return []
-    rate, kept = get_scene_fps(bpy.context.scene), stored_shots.read_kept(action)
+    rate = get_scene_fps(bpy.context.scene)
+    kept = stored_shots.read_kept(action)
     return [
         TakeJump(
             **each._asdict(),
@@ -110,7 +111,8 @@ def list_kept(obj: bpy.types.Object, start: int, end: int) -> tuple[KeptJump, ..
     frame = stored_shots.find_frame(action) if action else None
     if action is None or frame is None:
         return ()
-    kept, later = stored_shots.read_kept(action), (frame - start) / rate
+    kept = stored_shots.read_kept(action)
+    later = (frame - start) / rate
     moved = [replace(each, time=each.time + later) for each in kept]
     return tuple(each for each in moved if 0.0 < each.time < (end - start) / rate)
 

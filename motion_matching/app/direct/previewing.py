@@ -31,7 +31,9 @@ from ..settings import get_performer_settings
 from ..steps import Steps, run_in_background_steps
 from . import solving
 
-_LOOKS, _WAITS = 0.1, 0.02  # seconds between two looks at the marks, and at the work
+# seconds between two looks at the marks, and at the work
+_LOOKS = 0.1
+_WAITS = 0.02
 _GONE = ("stale", "none", "elsewhere", "empty", "broken")  # kinds of status
 _SHOT = ("gait", "seed", "use_range", "frame_start", "frame_end", "path_start", "path_end")
 
@@ -79,7 +81,8 @@ def start_steps(obj: bpy.types.Object) -> Steps[str]:
     """Show the way of an armature's marks from now on; database and jumps are made if need be."""
     uid = obj.session_uid
     obj, database, settings = yield from load_with_settings_steps(obj)
-    key, known = settings_of(obj).built_key, runtime.get_cache(solving.Footages)
+    key = settings_of(obj).built_key
+    known = runtime.get_cache(solving.Footages)
     make = partial(solving.make_director, database, settings, solving.find_table(key), known)
     director = yield from run_in_background_steps(make, "Finding Jumps")
     stop()
@@ -91,7 +94,8 @@ def start_steps(obj: bpy.types.Object) -> Steps[str]:
 
 def stop(reason: str = "") -> None:
     """Show no way any more, and say why if that was not asked for; may be called twice."""
-    preview, runtime.mark_preview = runtime.mark_preview, None
+    preview = runtime.mark_preview
+    runtime.mark_preview = None
     callbacks.unschedule(follow)
     runtime.mark_preview_end = reason
     if preview is None:
@@ -148,7 +152,8 @@ def _begin_if_changed(preview: MarkPreview) -> None:
         _move_marks(preview, obj)
     else:
         return
-    preview.asked, preview.places = asked, places
+    preview.asked = asked
+    preview.places = places
     if preview.shot is not None:
         preview.work = _sketch_steps(preview, preview.shot)
 
@@ -165,7 +170,8 @@ def _list_asked(obj: bpy.types.Object, preview: MarkPreview) -> Values:
     """Return everything that decides on the shot of an armature except the places of its marks."""
     settings = settings_of(obj)
     director: Any = settings.director
-    path, obstacles = director.path, settings.obstacles
+    path = director.path
+    obstacles = settings.obstacles
     return (
         get_scene_fps(bpy.context.scene),
         bpy.context.scene.frame_start,
@@ -196,7 +202,8 @@ def _read_shot(preview: MarkPreview, obj: bpy.types.Object) -> None:
         return
     try:
         request = shots.build_request(obj, director.footage.world)
-        preview.shot, preview.frame = shots.add_surroundings(obj, request), request.frame
+        preview.shot = shots.add_surroundings(obj, request)
+        preview.frame = request.frame
     except MotionMatchingError as error:
         _show(preview, None, None, str(error))
         return
@@ -205,7 +212,8 @@ def _read_shot(preview: MarkPreview, obj: bpy.types.Object) -> None:
 
 def _move_marks(preview: MarkPreview, obj: bpy.types.Object) -> None:
     """Put the marks of the shot where their empties are now; keyed ones are where they were."""
-    shot, listed = preview.shot, marks.list_marks(obj)
+    shot = preview.shot
+    listed = marks.list_marks(obj)
     if shot is None or len(shot.marks) != len(listed):
         preview.asked = ()  # what was wrong may be right there
         return
@@ -229,7 +237,8 @@ def _move_marks(preview: MarkPreview, obj: bpy.types.Object) -> None:
 
 def _sketch_steps(preview: MarkPreview, shot: Shot) -> Steps[tuple[Sketch, Way]]:
     """Sketch a shot in a thread, around what has changed if possible."""
-    director, before = preview.director, preview.sketch
+    director = preview.director
+    before = preview.sketch
 
     def find(report: ReportProgress) -> tuple[Sketch, Way]:
         sketch = director.sketch(shot, before, progress=lambda part: report("", part))
@@ -257,5 +266,7 @@ def _go_on(preview: MarkPreview) -> None:
 
 
 def _show(preview: MarkPreview, sketch: Sketch | None, way: Way | None, note: str = "") -> None:
-    preview.sketch, preview.way, preview.note = sketch, way, note
+    preview.sketch = sketch
+    preview.way = way
+    preview.note = note
     callbacks.redraw("WINDOW", "UI")

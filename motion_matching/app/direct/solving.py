@@ -83,7 +83,8 @@ def solve_steps(obj: bpy.types.Object, build: BuildRequest = shots.build_request
     obj, database, settings = yield from load_with_settings_steps(obj)
     request = build(obj, database)
     shot = shots.add_surroundings(obj, request)
-    path, known = find_table(settings_of(obj).built_key), runtime.get_cache(Footages)
+    path = find_table(settings_of(obj).built_key)
+    known = runtime.get_cache(Footages)
     solve = partial(_solve, database, settings, replace(request, shot=shot), path, known)
     callbacks.schedule(_redraw_best)
     try:
@@ -144,7 +145,8 @@ def follow_steps(obj: bpy.types.Object, action: bpy.types.Action) -> Steps[str]:
 
     Raises SettingsError for takes of several recordings, or of a part of the body.
     """
-    uid, take = obj.session_uid, Handle.from_block(action, "actions")
+    uid = obj.session_uid
+    take = Handle.from_block(action, "actions")
     obj, _, settings = yield from load_with_settings_steps(obj)
     action = take_actions.find_take_action(take)
     parts = take_actions.read_parts_on_ground(obj, action)
@@ -171,20 +173,23 @@ def _solve(
 
     Returns takes, and whether the last is only the best so far.
     """
-    shot, piece = request.shot, request.piece
+    shot = request.shot
+    piece = request.piece
     director = make_director(database, settings, path, known, report)
     if piece is None:
         found, is_early = _find_best(director, request, report)
         if request.variations <= 1:
             found = found[-1:]
-            known.done, known.settings = None if is_early else found[0], settings
+            known.done = None if is_early else found[0]
+            known.settings = settings
         return [_find_contacts(each, database) for each in found], is_early
     done = known.done
     if done is None or done.shot != shot or known.settings != settings:
         done = director.make(shot, progress=partial(report, "Directing"))
     report("Directing", 0.5)
     done = director.direct_again(done, piece.start, piece.stop, piece.shot)
-    known.done, known.settings = done, settings
+    known.done = done
+    known.settings = settings
     return [_find_contacts(done, database)], False
 
 
@@ -199,7 +204,9 @@ def make_director(
     if known.database is not database or known.footage is None or known.table is None:
         footage = make_footage(database)
         table = jump_table.load_or_build_table(footage, path, partial(report, "Finding Jumps"))
-        known.database, known.footage, known.table = database, footage, table
+        known.database = database
+        known.footage = footage
+        known.table = table
         known.done = None
     return Director(known.footage, known.table, settings)
 
@@ -281,7 +288,8 @@ def _bake_all(
 ) -> str:
     """Bake solved takes, note what became of the first one's marks, and describe that."""
     baked = [_bake(obj, request, *each) for each in bakes]
-    (action, seconds), report = baked[0], bakes[0][0].done.report
+    (action, seconds) = baked[0]
+    report = bakes[0][0].done.report
     if len(baked) > 1:
         flipping.show(obj, action)
     if request.put_marks:
@@ -315,7 +323,8 @@ def _bake(
     """Bake a solved take with its shot; return the action and its seconds."""
     data = obj.animation_data
     listed = {each.action for each in settings_of(obj).takes}
-    before, slot = data and data.action, getattr(data, "action_slot", None)
+    before = data and data.action
+    slot = getattr(data, "action_slot", None)
     action, seconds = bake()
     jumps = solved.done.report["jumps"]
     stored_shots.store_shot(action, solved.done.shot, request.frame, jumps)

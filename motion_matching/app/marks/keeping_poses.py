@@ -31,8 +31,10 @@ def keep_pose_steps(obj: bpy.types.Object) -> Steps[str]:
     A new one within a stand asks for the pose alone: the stand says where to be. The database,
     which is built if need be, says which bones count. Returns what to report.
     """
-    uid, frame = obj.session_uid, bpy.context.scene.frame_current
-    shown, place = read_shown(obj), get_placement(obj)
+    uid = obj.session_uid
+    frame = bpy.context.scene.frame_current
+    shown = read_shown(obj)
+    place = get_placement(obj)
     database = yield from load_or_build_steps(obj)
     obj = get_armature(uid)
     pose, place = _read(obj, shown, database, place)
@@ -43,7 +45,8 @@ def keep_pose_steps(obj: bpy.types.Object) -> Steps[str]:
     mark = marks.mark_of(empty)
     if not at and marks.is_stand(obj, frame):
         mark.use_place = mark.use_facing = False
-    mark.pose, mark.use_pose = json.dumps(shot_file.pose_to_dict(pose)), True
+    mark.pose = json.dumps(shot_file.pose_to_dict(pose))
+    mark.use_pose = True
     marks.choose(obj, empty)
     return f"The mark '{empty.name}' at frame {frame} asks for this pose"
 
@@ -54,7 +57,8 @@ def _read(
     """Return the pose of a database's bones that was shown, and where the character was."""
     root, root_bone = get_root_target(obj)
     if controls.find_rig(obj):
-        root, root_bone = RootTarget.HIPS, ""
+        root = RootTarget.HIPS
+        root_bone = ""
     reader = PoseReader(obj, database, root=root, root_bone=root_bone)
     known, poses = reader.place_root(reader.read_shown(shown))
     if known != "placed":

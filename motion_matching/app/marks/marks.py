@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from ...engine.ground.ground import Ground
     from ...ui.director.properties import MotionMatchingMark
 
-MARK, TEMPO = "MARK", "TEMPO"
+MARK = "MARK"
+TEMPO = "TEMPO"
 _PIN_SECONDS = 1.0  # that a limb stays at a new mark
 _NUMBER_BYTES = 4  # such as .001
 _LAST_WORDS = ("gait", "tags")
@@ -173,9 +174,15 @@ def bring_limb(empty: bpy.types.Object, limb: str, seconds: float) -> None:
     It is not named after a marker that the timeline has for something else.
     """
     mark = mark_of(empty)
-    mark.kind, mark.leads, mark.part, mark.hold = MARK, False, limb, seconds
-    mark.use_place, mark.use_facing, mark.use_height = True, False, True
-    name, number = fit_name(empty.name, _NUMBER_BYTES), 0
+    mark.kind = MARK
+    mark.leads = False
+    mark.part = limb
+    mark.hold = seconds
+    mark.use_place = True
+    mark.use_facing = False
+    mark.use_height = True
+    name = fit_name(empty.name, _NUMBER_BYTES)
+    number = 0
     while timeline.find_marker(empty.name):
         number += 1
         empty.name = f"{name}.{number:03}"
@@ -187,7 +194,8 @@ def add_tempo(obj: bpy.types.Object, rate: float, frames: tuple[int, int]) -> bp
     place = get_placement(obj, frames[0])
     empty = empties.add_axes(_ensure_collection(obj), name, place)
     _claim(empty, obj, TEMPO, frames[0])
-    mark_of(empty).rate, mark_of(empty).frame_end = rate, frames[1]
+    mark_of(empty).rate = rate
+    mark_of(empty).frame_end = frames[1]
     return empty
 
 
@@ -198,7 +206,9 @@ def list_all(obj: bpy.types.Object) -> list[bpy.types.Object]:
 
 def _claim(empty: bpy.types.Object, obj: bpy.types.Object, kind: str, frame: int) -> None:
     mark = mark_of(empty)
-    mark.character, mark.kind, mark.stored_frame = obj, kind, frame
+    mark.character = obj
+    mark.kind = kind
+    mark.stored_frame = frame
     bpy.context.view_layer.update()  # the place in the world is read before the next redraw
     choose(obj, empty)
     callbacks.redraw()
@@ -259,7 +269,8 @@ def refresh_markers(obj: bpy.types.Object) -> None:
             timeline.remove_marker(name)
     for empty, frame in zip(marks, frames, strict=True):
         timeline.put_marker(empty.name, frame)
-        mark_of(empty).stored_frame, mark_of(empty).marker_name = frame, empty.name
+        mark_of(empty).stored_frame = frame
+        mark_of(empty).marker_name = empty.name
     director.marker_names = json.dumps(sorted(names))
 
 

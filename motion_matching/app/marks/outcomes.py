@@ -95,7 +95,8 @@ def update_pin(empty: bpy.types.Object) -> None:
     What became of it still counts.
     """
     bpy.context.view_layer.update()  # a file that was just opened does not say where objects are
-    mark, outcome = marks.mark_of(empty), get_outcome(empty)
+    mark = marks.mark_of(empty)
+    outcome = get_outcome(empty)
     frames = max(mark.frame_end - marks.get_frame(empty), 0)
     marks.bring_limb(empty, mark.limb, frames / get_scene_fps(bpy.context.scene))
     if outcome in ("met", "missed"):

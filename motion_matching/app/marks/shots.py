@@ -56,8 +56,10 @@ def build_request(obj: bpy.types.Object, database: Database) -> Request:
     """Return what an armature's marks and path ask for. SettingsError for what cannot be."""
     director = settings_of(obj).director
     bpy.context.view_layer.update()
-    start, fps = get_start(obj), get_scene_fps(bpy.context.scene)
-    listed, tempos = marks.list_marks(obj), marks.list_marks(obj, marks.TEMPO)
+    start = get_start(obj)
+    fps = get_scene_fps(bpy.context.scene)
+    listed = marks.list_marks(obj)
+    tempos = marks.list_marks(obj, marks.TEMPO)
     end = _find_end(obj, listed, tempos)
     _check_length((end - start) / fps)
     read = [_read_mark(empty, start, end, fps, database) for empty in listed]
@@ -109,7 +111,8 @@ def _find_end(
     obj: bpy.types.Object, listed: list[bpy.types.Object], tempos: list[bpy.types.Object]
 ) -> int:
     """Return the last frame of a shot: the given one, or a second after all that is asked for."""
-    director, fps = settings_of(obj).director, get_scene_fps(bpy.context.scene)
+    director = settings_of(obj).director
+    fps = get_scene_fps(bpy.context.scene)
     if director.use_range:
         return director.frame_end
     ends = [marks.get_frame(each) + marks.mark_of(each).hold * fps for each in listed]
@@ -173,7 +176,8 @@ def _check_numbers(
 
 def place_mark(mark: Mark, empty: bpy.types.Object, frame: int) -> Mark:
     """Return a mark where its empty is at a frame. SettingsError if that is no number."""
-    place, asked = read_place(empty, frame), marks.mark_of(empty)
+    place = read_place(empty, frame)
+    asked = marks.mark_of(empty)
     return replace(
         mark,
         position=(place.x, place.y) if asked.use_place else None,
@@ -215,7 +219,8 @@ def _find_matrix(empty: bpy.types.Object, frame: int) -> placements.Matrix:
 def _read_mark(
     empty: bpy.types.Object, start: int, end: int, fps: float, database: Database
 ) -> Mark:
-    mark, frame = marks.mark_of(empty), marks.get_frame(empty)
+    mark = marks.mark_of(empty)
+    frame = marks.get_frame(empty)
     label = f"The mark '{empty.name}' at frame {frame}"
     if not start <= frame <= end:
         limit = f"before the shot begins at {start}" if frame < start else f"after its end at {end}"
@@ -236,7 +241,8 @@ def _read_mark(
 
 
 def _read_tempo(empty: bpy.types.Object, start: int, end: int, fps: float) -> Tempo:
-    mark, frame = marks.mark_of(empty), marks.get_frame(empty)
+    mark = marks.mark_of(empty)
+    frame = marks.get_frame(empty)
     _check_range(f"The tempo '{empty.name}' holds", (frame, mark.frame_end), start, end)
     span = (frame - start) / fps, (mark.frame_end - start) / fps
     return Tempo(*span, to_plain_value(mark.rate))
@@ -254,14 +260,18 @@ def _check_range(text: str, frames: tuple[int, int], start: int, end: int) -> No
 def _read_path(obj: bpy.types.Object, start: int, end: int, fps: float) -> tuple[TimedPath, ...]:
     """Return the curve to be followed, if any; radii of its points are factors of the speed."""
     director = settings_of(obj).director
-    curve, first, last = director.path, director.path_start, director.path_end
+    curve = director.path
+    first = director.path_start
+    last = director.path_end
     if curve is None:
         return ()
     _check_range(f"The path '{curve.name}' is followed", (first, last), start, end)
     path = placements.read_curve_path(curve)
-    points, speeds = path.points, path.radii
+    points = path.points
+    speeds = path.radii
     if path.cyclic:
-        points, speeds = np.vstack([points, points[:1]]), np.append(speeds, speeds[:1])
+        points = np.vstack([points, points[:1]])
+        speeds = np.append(speeds, speeds[:1])
     lengths = np.linalg.norm(np.diff(points, axis=0), axis=1)
     if not lengths.sum() > 0.0:
         raise SettingsError(f"The path '{curve.name}' has no length; draw a longer one.")

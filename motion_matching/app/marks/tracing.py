@@ -28,10 +28,14 @@ from ..takes import take_actions
 from . import marks, outcomes
 from .shots import Request
 
-_EVERY, _NEAREST = 2.0, 0.7  # seconds between two marks: usually, and at least
+# seconds between two marks: usually, and at least
+_EVERY = 2.0
+_NEAREST = 0.7
 _STOP = 0.6  # seconds of standing that count as a stop
 _SMOOTH = 0.25  # seconds on both sides over which the speed is averaged
-_TURN, _TURN_TIME = 0.9, 0.5  # radians and seconds of a sharp turn
+# radians and seconds of a sharp turn
+_TURN = 0.9
+_TURN_TIME = 0.5
 _LEVEL = 1e-3  # radians by which turns that are as sharp differ
 
 
@@ -110,7 +114,8 @@ def direct_take_steps(obj: bpy.types.Object, action: bpy.types.Action) -> Steps[
 
     Nothing is changed before the end.
     """
-    uid, take = obj.session_uid, Handle.from_block(action, "actions")
+    uid = obj.session_uid
+    take = Handle.from_block(action, "actions")
     obj, database, settings = yield from load_with_settings_steps(obj)
     parts = take_actions.read_parts_on_ground(obj, take_actions.find_take_action(take))
     performed = yield from take_actions.perform_steps(database, settings, parts, as_recorded=True)
@@ -123,8 +128,10 @@ def direct_take_steps(obj: bpy.types.Object, action: bpy.types.Action) -> Steps[
 
 def make_shot(taken: Take, database: Database, seed: int) -> Shot:
     """Return a shot with marks along a take."""
-    track, fps = taken.character, taken.fps
-    speed, traced = _measure_speed(track, fps), trace(track, fps)
+    track = taken.character
+    fps = taken.fps
+    speed = _measure_speed(track, fps)
+    traced = trace(track, fps)
     ends = [mark.tick for mark in traced[1:]] + [taken.frame_count]
     listed: list[Mark] = []
     gait = ""
@@ -136,7 +143,8 @@ def make_shot(taken: Take, database: Database, seed: int) -> Shot:
         facing = float(planar.wrap(yaw))
         listed.append(Mark(mark.tick / fps, (x, y), facing, mark.hold, gait=changed))
     x, y, yaw = track[0].tolist()
-    seconds, gait = (taken.frame_count - 1) / fps, listed[0].gait or "walk"
+    seconds = (taken.frame_count - 1) / fps
+    gait = listed[0].gait or "walk"
     return Shot(seconds, (x, y), float(planar.wrap(yaw)), gait, tuple(listed), seed=seed)
 
 
@@ -144,17 +152,22 @@ def _put_marks(shot: Shot, frame: int, obj: bpy.types.Object) -> tuple[tuple[int
     """Replace the marks of an armature with the marks of a shot, which begins at a frame."""
     for empty in marks.list_all(obj):
         marks.remove_mark(obj, empty)
-    fps, director = get_scene_fps(bpy.context.scene), settings_of(obj).director
-    director.use_range, director.frame_start = True, frame
+    fps = get_scene_fps(bpy.context.scene)
+    director = settings_of(obj).director
+    director.use_range = True
+    director.frame_start = frame
     director.frame_end = frame + math.ceil(shot.seconds * fps)
-    director.gait, director.path = shot.gait, None
-    listed, (ground, _) = [], read_ground(obj)
+    director.gait = shot.gait
+    director.path = None
+    listed = []
+    (ground, _) = read_ground(obj)
     for mark in shot.marks:
         x, y = mark.position or shot.position
         place = Placement(x, y, mark.facing or 0.0)
         empty = marks.add_mark(obj, frame + round(mark.time * fps), place, ground)
         group = marks.mark_of(empty)
-        group.gait, group.hold = (mark.gait or "same").upper(), mark.hold
+        group.gait = (mark.gait or "same").upper()
+        group.hold = mark.hold
         listed.append(empty)
     bpy.context.view_layer.update()
     return tuple((each.session_uid, outcomes.describe_request(each)) for each in listed)

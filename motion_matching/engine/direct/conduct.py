@@ -25,8 +25,10 @@ class Conduct:
     def __init__(
         self, take: Take, shot: Shot, footage: Footage, obstruction: Obstruction | None
     ) -> None:
-        database, size = footage.world, footage.scale.length
-        self._take, self._foot_steps = take, NUMBERS.foot_steps * size
+        database = footage.world
+        size = footage.scale.length
+        self._take = take
+        self._foot_steps = NUMBERS.foot_steps * size
         self._toes = [leg.toe for leg in database.roles.legs]
         self._depths = obstruction and BodyDepths(take, database, obstruction)
         hips = take.skeleton.compute_bone_positions([database.roles.hips], take.poses)[:, 0, 2]
@@ -40,7 +42,8 @@ class Conduct:
 
     def list_problems(self, first: int, last: int) -> list[str]:
         """Describe each fault between two ticks."""
-        problems, fps = [], self._take.fps
+        problems = []
+        fps = self._take.fps
         if self._depths and (entry := self._depths.find_entry(first, last)):
             problems.append(
                 f"on the way there, the {entry.part} is up to {entry.depth:.2f} m inside an "
@@ -91,7 +94,8 @@ def describe_inside(report: Mapping[str, Any]) -> str:
 
 def _find_asked(shot: Shot, take: Take) -> np.ndarray:
     """Return the ticks (T,) at which a shot itself sets the height of the hips."""
-    t, result = np.arange(take.frame_count) / take.fps, np.zeros(take.frame_count, bool)
+    t = np.arange(take.frame_count) / take.fps
+    result = np.zeros(take.frame_count, bool)
     tagged = itertools.pairwise([*shot.list_tags(), (shot.seconds, frozenset[str]())])
     spans = [(start, stop, NUMBERS.asked_around) for (start, tags), (stop, _) in tagged if tags]
     spans += [(mark.time, mark.time + mark.hold, _get_decided(mark)) for mark in shot.marks]

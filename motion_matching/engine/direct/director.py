@@ -105,7 +105,8 @@ class Director:
     def __init__(
         self, footage: Footage, table: JumpTable, settings: PerformerSettings | None = None
     ) -> None:
-        self.footage, self.table = footage, table
+        self.footage = footage
+        self.table = table
         self.settings = settings or engine_takes.make_default_settings(footage.world)
         self._settings = footage.scale.to_body(self.settings)
 
@@ -163,7 +164,8 @@ class Director:
         self, task: _Task, solved: _Solution, states: int
     ) -> tuple[_Task, _Solution]:
         """Return the solution without one of two missed marks, if there is no time for both."""
-        best, shot = (task, solved, len(solved.missed)), task.asked
+        best = (task, solved, len(solved.missed))
+        shot = task.asked
         for i in find_conflict(shot, solved.missed, self.footage.database.fps):
             freed = self._prepare(free_mark(shot, i))
             again = self._solve(freed, states)
@@ -235,7 +237,8 @@ class Director:
 
     def finish(self, directed: Directed, feet: str | None = None) -> Directed:
         """Plant the feet of a take, bring its limbs to their marks, and report on it again."""
-        footage, shot = self.footage, directed.shot
+        footage = self.footage
+        shot = directed.shot
         asked = shot.to_body_units(footage.scale)
         take = self._plant(to_body_units(directed.take, footage.scale), asked, feet)
         around = _find_obstruction(asked, self._settings)
@@ -288,7 +291,8 @@ class Director:
         progress: ReportShare | None = None,
     ) -> Revised:
         """Return a plan whose ticks of a revision are searched again."""
-        asked, data = task.guide.plan_ticks, (self.footage, self.table)
+        asked = task.guide.plan_ticks
+        data = (self.footage, self.table)
         return revise(data, task.plan_guide, task.wanted, solved, revision, asked, progress)
 
     def _close_piece(
@@ -319,7 +323,8 @@ class Director:
         """Return the solution closed once on the given anchors."""
         begin_and_end = revised.begin, revised.end
         first, last = (int(np.searchsorted(closed.plan_ticks, at)) for at in begin_and_end)
-        count, lead = len(closed.rate), NUMBERS.pinned_ticks
+        count = len(closed.rate)
+        lead = NUMBERS.pinned_ticks
         low, high = max(first - lead, 0), min(last + lead, count)
         ticks = closed.plan_ticks
         origin = int(ticks[low])
@@ -344,7 +349,8 @@ class Director:
                 track = anchor.track and anchor.track.cut(origin)
                 anchors.append(anchor._replace(tick=anchor.tick - low, plan_tick=at, track=track))
         anchors.sort(key=lambda anchor: anchor.tick)
-        guide, own = task.guide.cut(low, high), float(ticks[low] - origin)
+        guide = task.guide.cut(low, high)
+        own = float(ticks[low] - origin)
         piece, _ = close_on_anchors(aligned, guide, anchors, own)
         columns = []
         for old, new in zip(closed, piece, strict=True):
@@ -366,17 +372,21 @@ class Director:
     ) -> Take:
         """Return the take with the new ticks of a span, played together with their surroundings."""
         first, last = span
-        count, around = done.take.frame_count, round(NUMBERS.play_context * self.footage.fps)
+        count = done.take.frame_count
+        around = round(NUMBERS.play_context * self.footage.fps)
         low, high = max(first - around, 0), min(last + around, count)
         origin = int(closed.plan_ticks[low])
         own = ShotPlan(plan.frames[origin:], plan.jumps[origin:].copy(), plan.cost)
         own.jumps[0] = False
         cut = Closed(*(column[low:high] for column in closed))
         cut = cut._replace(plan_ticks=cut.plan_ticks - origin)
-        asked, desired = task.asked, task.guide.way[low:high]
+        asked = task.asked
+        desired = task.guide.way[low:high]
         piece = play(self.footage, asked, own, cut, self._settings, desired)
-        begins, database = low / piece.fps, self.footage.database
-        marks, blocked = pose_hips(asked).marks, _find_obstruction(asked, self._settings)
+        begins = low / piece.fps
+        database = self.footage.database
+        marks = pose_hips(asked).marks
+        blocked = _find_obstruction(asked, self._settings)
         poses = list_poses(piece, marks, database, begins)
         piece = plant_feet(lay_poses(piece, poses), poses, database, feet)
         piece = reach_marks(piece, marks, database, begins, blocked)
@@ -390,8 +400,10 @@ class Director:
         return len(self.footage.database.derive(find_idle_runs)) > 0
 
     def _prepare(self, shot: Shot) -> _Task:
-        footage, settings = self.footage, self._settings
-        small, blocked = put_on_level(pose_hips(shot.leading)), _find_obstruction(shot, settings)
+        footage = self.footage
+        settings = self._settings
+        small = put_on_level(pose_hips(shot.leading))
+        blocked = _find_obstruction(shot, settings)
         if blocked:
             blocked = replace(blocked, floor=FLAT)
             small = stand_beside(small, blocked, footage)
@@ -406,7 +418,8 @@ class Director:
             guide = guide.widen(round(rooted.marks[i].time * guide.fps), spread)
         rates = compute_rates(small, guide.fps, guide.tick_count)
         guide = replace(guide, rates=rates, obstruction=blocked)
-        on_plan, along = put_on_plan(small, guide), guide.put_on_plan()
+        on_plan = put_on_plan(small, guide)
+        along = guide.put_on_plan()
         wanted = collect_wishes(on_plan, along, footage, settings, blocked)
         return _Task(small, shot, guide, along, list_anchors(small, guide, near), wanted)
 
@@ -417,7 +430,8 @@ class Director:
         return lay_poses(take, list_poses(take, marks, self.footage.database))
 
     def _report(self, take: Take, shot: Shot, plan: ShotPlan, closed: Closed) -> dict[str, Any]:
-        data, around = (self.footage, self.table), _find_obstruction(shot, self.settings)
+        data = (self.footage, self.table)
+        around = _find_obstruction(shot, self.settings)
         return report_shot(take, pose_hips(shot), plan, closed, data, around)
 
     def _search(self, task: _Task, states: int, progress: ReportShare | None) -> ShotPlan:
@@ -463,7 +477,8 @@ class Director:
         self, task: _Task, solved: _Solution, attempt: _Attempt, states: int
     ) -> _Solution:
         """Search pieces again, and keep the results that miss fewer marks."""
-        around, last = round(NUMBERS.search_around * task.guide.fps), task.guide.tick_count - 1
+        around = round(NUMBERS.search_around * task.guide.fps)
+        last = task.guide.tick_count - 1
         spans = [
             (max(first, 0), min(stop, last))
             for first, stop in _merge([(tick - around, tick + around) for tick in solved.missed])
@@ -492,7 +507,8 @@ class Director:
         states: int,
     ) -> list[Revised]:
         """Search a plan again in spans around marks that it misses; each piece by itself."""
-        asked, data = task.guide.plan_ticks, (self.footage, self.table)
+        asked = task.guide.plan_ticks
+        data = (self.footage, self.table)
         guide = task.plan_guide.tighten([round(asked[tick]) for tick in solved.missed])
         wanted = replace(task.wanted, most_turned=attempt.most_turned)
         revisions = [Revision(*span, attempt.wider * states) for span in spans]

@@ -22,7 +22,8 @@ def improve(
     Raises as `Director.make`.
     """
     passes = [PREVIEW_STATES, states] if states > PREVIEW_STATES else [states]
-    total, begun = sum(passes), 0
+    total = sum(passes)
+    begun = 0
     for each in passes:
         yield director.make(shot, feet, each, report_part(progress, begun / total, each / total))
         begun += each

@@ -84,7 +84,8 @@ class MarkMeasures:
 
     def _report_frame(self, mark: Mark, tick: int, result: dict[str, Any]) -> list[str]:
         assert mark.frame is not None
-        take, frame = self.take, find_frame(self.footage.world, mark.frame)
+        take = self.take
+        frame = find_frame(self.footage.world, mark.frame)
         shown = np.abs(take.frames[max(tick - 1, 0) : tick + 2].astype(int) - frame).min()
         result["shown"] = format_frame(self.footage.world, int(take.frames[tick]))
         if shown <= 1:
@@ -138,11 +139,9 @@ class MarkMeasures:
         has_height = mark.height is not None and mark.is_limb
         above = np.abs(places[:, 2] - (mark.height if has_height else places[:, 2]))
         away = np.hypot(aside, above)
-        most, name, near = (
-            float(away.max()),
-            name_part(mark),
-            NUMBERS.too_short * self._size,
-        )
+        most = float(away.max())
+        name = name_part(mark)
+        near = NUMBERS.too_short * self._size
         if away[0] <= mark.tolerance < most:
             return away, (
                 f"the {name} is up to {most:.2f} m from its mark while that is held; hold it for "
@@ -174,7 +173,8 @@ class MarkMeasures:
         """Say by how much an obstacle keeps the character from a mark, if one does."""
         if self.obstruction is None or mark.position is None:
             return ""
-        goal, name = np.array(mark.position, float), name_part(mark)
+        goal = np.array(mark.position, float)
+        name = name_part(mark)
         start = self.take.character[self._find_before(mark), :2]
         if not mark.is_limb and not find_route(start, goal, self.obstruction).complete:
             gap = 2.0 * self.obstruction.radius

@@ -64,7 +64,8 @@ def _list_jumps(
     take: Take, plan: ShotPlan, closed: Closed, footage: Footage, table: JumpTable
 ) -> list[dict[str, Any]]:
     """Return each jump: second, frames, price in metre-seconds, and the cheapest other one."""
-    result, database = [], footage.database
+    result = []
+    database = footage.database
     at = np.flatnonzero(plan.jumps)
     ticks = np.searchsorted(np.floor(closed.plan_ticks + 1e-6), at)
     pairs = np.column_stack([plan.frames[at - 1], plan.frames[at]])
@@ -101,8 +102,10 @@ def report_path(
     away = take.character[ticks] - sample_path(path, ticks / take.fps)
     far = np.linalg.norm(away[:, :2], axis=1)
     turned = np.abs(planar.wrap(away[:, 2]))
-    mean, most = float(far.mean()), float(far.max())
-    usual, facing = float(np.percentile(far, 95)), float(np.percentile(turned, 95))
+    mean = float(far.mean())
+    most = float(far.max())
+    usual = float(np.percentile(far, 95))
+    facing = float(np.percentile(turned, 95))
     problems = []
     advice = "slow it down, or make its turns wider"
     if footage is not None and is_short_of_side_steps(path, footage):
@@ -132,7 +135,8 @@ def report_path(
 
 def _report_tempo(tempo: Tempo, closed: Closed, fps: float) -> dict[str, Any]:
     """Return the average speed at which a range is played."""
-    first, stop = round(tempo.start * fps), round(tempo.stop * fps)
+    first = round(tempo.start * fps)
+    stop = round(tempo.stop * fps)
     rate = float(closed.rate[first : max(stop, first + 1)].mean())
     problems = []
     if (rate - 1.0) * (tempo.rate - 1.0) < NUMBERS.tempo_met * (tempo.rate - 1.0) ** 2:

@@ -70,7 +70,8 @@ def find_changed_span(before: Shot, after: Shot) -> tuple[float, float] | None:
     None if they differ in other things, or if that is most of the shot. Marks that do not lead do
     not change the search.
     """
-    before, after = before.leading, after.leading
+    before = before.leading
+    after = after.leading
     if len(before.marks) != len(after.marks) or replace(before, marks=after.marks) != after:
         return None
     pairs = list(zip(before.marks, after.marks, strict=True))
@@ -84,7 +85,9 @@ def find_changed_span(before: Shot, after: Shot) -> tuple[float, float] | None:
     others = [a for a, b in pairs if a == b and a.is_place]
     earlier = max((m.time for m in others if m.time < first), default=0.0)
     later = min((m.time + m.hold for m in others if m.time > last), default=after.seconds)
-    beyond, most, least = NUMBERS.change_beyond, NUMBERS.change_around, NUMBERS.search_around
+    beyond = NUMBERS.change_beyond
+    most = NUMBERS.change_around
+    least = NUMBERS.search_around
     start = max(min(max(earlier - beyond, first - most), first - least), 0.0)
     stop = min(max(min(later + beyond, last + most), last + least), after.seconds)
     return None if stop - start > NUMBERS.change_share * after.seconds else (start, stop)
@@ -92,14 +95,17 @@ def find_changed_span(before: Shot, after: Shot) -> tuple[float, float] | None:
 
 def compute_way(sketch: Sketch, footage: Footage) -> Way:
     """Return the drawing data of a sketch."""
-    floor, fps = sketch.shot.floor, footage.world.fps
+    floor = sketch.shot.floor
+    fps = footage.world.fps
     places = footage.scale.to_world(sketch.closed.places, PLACE)
     below = follow_floor(floor, places[:, :2])
     ticks = [min(round(mark.time * fps), len(places) - 1) for mark in sketch.shot.marks]
     low = np.floor(sketch.closed.plan_ticks + 1e-6).astype(int)
     shown = sketch.plan.frames[np.minimum(low, len(sketch.plan.frames) - 1)]
     reasons = tuple(told["reason"] for told in sketch.report["marks"])
-    marks, at, heights = [], [], []
+    marks = []
+    at = []
+    heights = []
     for mark, tick, reason in zip(sketch.shot.marks, ticks, reasons, strict=True):
         at.append(_find_part(mark, places[tick], int(shown[tick]), footage))
         x, y = at[-1].tolist() if mark.position is None else mark.position
@@ -124,7 +130,8 @@ def _find_footfalls(
     places: np.ndarray, below: np.ndarray, shown: np.ndarray, footage: Footage, floor: Ground
 ) -> np.ndarray:
     """Return x, y, yaw, leg, height and slope (F, 6) of contacts on a way (T, 3) over a floor."""
-    result, bodies = [], []
+    result = []
+    bodies = []
     for leg in range(footage.contacts.shape[1]):
         toes = planar.rotate(footage.places[shown, leg, :2] * footage.scale.length, places[:, 2])
         toes = toes + places[:, :2]

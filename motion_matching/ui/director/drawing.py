@@ -18,8 +18,13 @@ from ..base import colors, drawing
 if TYPE_CHECKING:
     from ...engine.direct.sketch import Way
 
-_PATH, _STEP, _RING = 3.5, 3.0, 2.5  # widths
-_FOOT, _RADIUS = 0.11, 0.3  # metres of people's size: half a footfall, and the ring round a mark
+# widths
+_PATH = 3.5
+_STEP = 3.0
+_RING = 2.5
+# metres of people's size: half a footfall, and the ring round a mark
+_FOOT = 0.11
+_RADIUS = 0.3
 _EDGE = 0.03  # metres from one place to the next that are a step
 _CORNERS = 24  # of a ring
 _CORNERS_OF_CROSS = np.array([(-1.0, -1.0), (-1.0, 1.0), (1.0, 1.0), (1.0, -1.0)])
@@ -45,7 +50,8 @@ def build_lines(way: Way, size: float) -> list[tuple[np.ndarray, float, str]]:
     """
     path = _follow_edges(np.column_stack([way.places[:, :2], way.below]))
     lines = [(_lift(drawing.as_segments(path)), _PATH, "desired")]
-    at, slopes = way.footfalls[:, [0, 1, 4]], way.footfalls[:, 5:]
+    at = way.footfalls[:, [0, 1, 4]]
+    slopes = way.footfalls[:, 5:]
     ahead = engine.maths.planar.yaw_to_forward(way.footfalls[:, 2])
     along = _FOOT * size * np.column_stack([ahead, slopes])
     lines.append((_lift(drawing.as_pairs(at - along, at + along)), _STEP, "chosen"))
@@ -83,7 +89,8 @@ def _follow_edges(path: np.ndarray) -> np.ndarray:
 
 def _drape(way: Way, center: np.ndarray, around: np.ndarray) -> np.ndarray:
     """Return points (N, 2) around a centre (3,) where they lie on the floor, (N, 3)."""
-    points, bodies = center[:2] + around, np.tile(center, (len(around), 1))
+    points = center[:2] + around
+    bodies = np.tile(center, (len(around), 1))
     heights = engine.ground.ground.compute_step_heights(way.floor, points, bodies)
     return np.column_stack([points, heights])
 
@@ -93,16 +100,19 @@ def _draw_way() -> None:
     view: Any = bpy.context.space_data
     if shown is None or not view.overlay.show_overlays:
         return
-    cache, background = runtime.get_cache(SketchCache), colors.find_background()
+    cache = runtime.get_cache(SketchCache)
+    background = colors.find_background()
     if cache.way is not shown[0] or cache.background != background:
         cache.batches = drawing.build_batches(build_lines(*shown))
-        cache.way, cache.background = shown[0], background
+        cache.way = shown[0]
+        cache.background = background
     drawing.draw_lines(cache.batches, stand_behind=True)
 
 
 def find_shown() -> tuple[Way, float] | None:
     """Return the way to draw, of a solve or else the preview, and the size of its character."""
-    best, preview = runtime.best_way, runtime.mark_preview
+    best = runtime.best_way
+    preview = runtime.mark_preview
     if best is not None:
         return best.way, best.size
     if preview is None or preview.way is None:
@@ -136,10 +146,12 @@ def build_arrows(obj: bpy.types.Object) -> np.ndarray:
 
 def _place(shape: np.ndarray, empty: bpy.types.Object) -> np.ndarray:
     """Return points (N, 2) of an arrow where an empty shows it, (N, 3) in the world."""
-    place, scale = empty.matrix_world, empty.matrix_world.to_scale()
+    place = empty.matrix_world
+    scale = empty.matrix_world.to_scale()
     yaw = np.array(scene.direct.empties.read_arrow(place).yaw)
     length = empty.empty_display_size * max(scale.x, scale.y, scale.z)
-    left, ahead = engine.maths.planar.yaw_to_left(yaw), engine.maths.planar.yaw_to_forward(yaw)
+    left = engine.maths.planar.yaw_to_left(yaw)
+    ahead = engine.maths.planar.yaw_to_forward(yaw)
     result = np.empty((len(shape), 3), np.float32)
     result[:, :2] = place.translation[:2] + length * (shape[:, :1] * left + shape[:, 1:] * ahead)
     result[:, 2] = place.translation.z + drawing.ABOVE_GROUND
@@ -152,9 +164,11 @@ def _draw_arrows() -> None:
     if obj is None:
         return
     cache = runtime.get_cache(ArrowCache)
-    points, color = build_arrows(obj), colors.get_color("desired")
+    points = build_arrows(obj)
+    color = colors.get_color("desired")
     if not np.array_equal(points, cache.points) or color != cache.color:
-        cache.points, cache.color = points, color
+        cache.points = points
+        cache.color = color
         cache.batch = drawing.build_line_batch(points, color)
     drawing.draw_lines([(cache.batch, _WIDTH)])
 

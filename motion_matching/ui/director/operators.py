@@ -61,7 +61,8 @@ and facing. Move, rotate, key, copy or delete it like any object, and drag its t
     where: str = choice("CURSOR", "At", "Place and facing of the mark", _WHERE)
 
     def run(self, context: bpy.types.Context) -> str:
-        obj, cursor = get_active_armature(context), context.scene.cursor
+        obj = get_active_armature(context)
+        cursor = context.scene.cursor
         frame = context.scene.frame_current
         make = engine.control.performer.Placement
         place = make(cursor.location.x, cursor.location.y, cursor.matrix.to_euler().z)
@@ -86,7 +87,8 @@ frame; way and motion stay. Parent it to an object to make the limb follow that"
     limb: str = choice("left_hand", "Limb", "Part of the body to bring to the mark", LIMBS)
 
     def run(self, context: bpy.types.Context) -> str:
-        frame, at = context.scene.frame_current, context.scene.cursor.location
+        frame = context.scene.frame_current
+        at = context.scene.cursor.location
         obj = get_active_armature(context)
         pin = app.marks.marks.add_pin(obj, self.limb, frame, (at.x, at.y, at.z))
         return f"Added '{pin.name}' at frame {frame}"
@@ -99,7 +101,8 @@ frame. Marks are still met on their frames"""
     pace: str = choice("SLOWER", "Tempo", "How to play the motion there", _PACES)
 
     def run(self, context: bpy.types.Context) -> str:
-        now, obj = context.scene, get_active_armature(context)
+        now = context.scene
+        obj = get_active_armature(context)
         rate = scene.blender.animation.actions.get_scene_fps(now)
         frames = now.frame_current, now.frame_current + round(_TEMPO_SECONDS * rate)
         if now.use_preview_range:
@@ -207,7 +210,8 @@ def direct_range(context: bpy.types.Context) -> app.steps.Steps[str]:
 changes outside the range"""
     now = context.scene
     span = now.frame_preview_start, now.frame_preview_end
-    action, obj = base.get_active_take(context).action, get_active_armature(context)
+    action = base.get_active_take(context).action
+    obj = get_active_armature(context)
     return app.direct.solving.solve_piece_steps(
         obj, action, lambda shot, frame: app.direct.jumps.vary(shot, action, frame, span)
     )
@@ -230,7 +234,8 @@ action. The old jump may still occur elsewhere"""
 
 
 def _solve_without(context: bpy.types.Context, *, only_here: bool) -> app.steps.Steps[str]:
-    action, obj = base.get_active_take(context).action, get_active_armature(context)
+    action = base.get_active_take(context).action
+    obj = get_active_armature(context)
     jump = app.direct.jumps.find_jump(action, context.scene.frame_current)
     return app.direct.solving.solve_piece_steps(
         obj,
@@ -255,7 +260,8 @@ class MOTION_MATCHING_OT_go_to_jump(base.Operator, bpy.types.Operator):
     backward: bool = switch(False, "Backward", "Go to the previous jump")
 
     def run(self, context: bpy.types.Context) -> None:
-        action, now = base.get_active_take(context).action, context.scene
+        action = base.get_active_take(context).action
+        now = context.scene
         step = -1 if self.backward else 1
         frame = app.direct.jumps.find_next_frame(action, now.frame_current, step)
         if frame is None:

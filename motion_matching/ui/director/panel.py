@@ -39,7 +39,8 @@ class MOTION_MATCHING_UL_marks(base.List, bpy.types.UIList):
         self, context: bpy.types.Context, data: Any, property: str
     ) -> tuple[list[int], list[int]]:
         """Show only marks of the active character, in the order of their frames."""
-        items, obj = list(getattr(data, property)), get_active_armature(context)
+        items = list(getattr(data, property))
+        obj = get_active_armature(context)
         if obj is None:
             return [], []
         shown = [app.marks.marks.is_mark_of(item, obj) for item in items]
@@ -67,7 +68,8 @@ class MOTION_MATCHING_PT_director(base.StateHeader, base.ArmaturePanel, bpy.type
         return app.marks.outcomes.get_state(obj)
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
-        layout, director = self.layout, settings.director
+        layout = self.layout
+        director = settings.director
         row = layout.row(align=True)
         row.operator("motion_matching.add_mark", icon="ADD")
         base.draw_icon(row, "motion_matching.add_mark", "ARMATURE_DATA", where="CHARACTER")
@@ -165,7 +167,8 @@ def _draw_mark(layout: bpy.types.UILayout, empty: bpy.types.Object) -> None:
 
 def _draw_goal(column: bpy.types.UILayout, empty: bpy.types.Object, goal: MarkGoal) -> None:
     """Draw a goal as a row: its value, and the switch before it if it has one."""
-    mark, (*switches, name) = app.marks.marks.mark_of(empty), goal.properties
+    mark = app.marks.marks.mark_of(empty)
+    (*switches, name) = goal.properties
     if not app.marks.marks.can_ask(empty, goal):
         return
     if not switches:
@@ -199,7 +202,8 @@ class MOTION_MATCHING_PT_mark(_DirectorPanel, bpy.types.Panel):
         active = app.marks.marks.get_active_mark(obj)
         if active is None:
             return
-        mark, column = app.marks.marks.mark_of(active), base.split_layout(self.layout)
+        mark = app.marks.marks.mark_of(active)
+        column = base.split_layout(self.layout)
         for name, goal in GOALS.items():
             if not goal.is_placed and name not in (*_ROWS, *_DRAWN):
                 _draw_goal(column, active, goal)
@@ -214,7 +218,8 @@ class MOTION_MATCHING_PT_jumps(_DirectorPanel, bpy.types.Panel):
     """Where the active take jumps between clips, and how to change that"""
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
-        layout, take = self.layout, get_active(settings.takes, settings.take_index)
+        layout = self.layout
+        take = get_active(settings.takes, settings.take_index)
         jumps = app.direct.jumps.list_jumps(take.action) if take else []
         jump = app.direct.jumps.choose_jump(jumps, bpy.context.scene.frame_current)
         row = layout.row(align=True)
@@ -238,7 +243,8 @@ class MOTION_MATCHING_PT_shot(_DirectorPanel, bpy.types.Panel):
     """The shot: its range, gait, seed and path"""
 
     def draw_settings(self, obj: bpy.types.Object, settings: MotionMatchingSettings) -> None:
-        director, column = settings.director, base.split_layout(self.layout)
+        director = settings.director
+        column = base.split_layout(self.layout)
         column.row().prop(director, "gait", expand=True)
         column.prop(director, "seed")
         column.prop(director, "use_range")

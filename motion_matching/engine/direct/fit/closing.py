@@ -98,8 +98,10 @@ def compute_fading(footage: Footage, plan: ShotPlan) -> tuple[np.ndarray, np.nda
 
     They include the remainders of earlier jumps.
     """
-    jumps, before = np.flatnonzero(plan.jumps), footage.before[plan.frames]
-    result, fading = np.zeros((len(jumps), 3)), np.zeros(3)
+    jumps = np.flatnonzero(plan.jumps)
+    before = footage.before[plan.frames]
+    result = np.zeros((len(jumps), 3))
+    fading = np.zeros(3)
     gaps = compute_left(np.diff(jumps, prepend=0) / footage.fps)
     for i, jump in enumerate(jumps.tolist()):
         behind = footage.root[plan.frames[jump - 1]] - footage.root[before[jump]].astype(float)
@@ -112,7 +114,8 @@ def compute_way(footage: Footage, plan: ShotPlan, start: np.ndarray) -> np.ndarr
 
     Root velocities fade after jumps by a spring.
     """
-    dt, frames = 1.0 / footage.fps, plan.frames
+    dt = 1.0 / footage.fps
+    frames = plan.frames
     rates = footage.root[footage.before[frames]].astype(np.float64)
     rates[0] = 0.0
     jumps, fading = compute_fading(footage, plan)
@@ -146,14 +149,18 @@ class _Closing:
     def __init__(
         self, way: np.ndarray, guide: Guide, anchors: Sequence[Anchor], origin: float
     ) -> None:
-        self.way, self.guide, self.anchors = way, guide, anchors
-        self.dt, self.count = 1.0 / guide.fps, guide.tick_count
+        self.way = way
+        self.guide = guide
+        self.anchors = anchors
+        self.dt = 1.0 / guide.fps
+        self.count = guide.tick_count
         self.rates = np.gradient(way, axis=0)
         self.ticks = origin + guide.plan_ticks
         self.paces = guide.rates  # of the plan
         # by the unmoved plan: moving it must not make corrections cheaper
         step = guide.put_on_take(self.rates)[: self.count - 1] / self.dt
-        speed, spin = np.hypot(step[:, 0], step[:, 1]), np.abs(step[:, 2])
+        speed = np.hypot(step[:, 0], step[:, 1])
+        spin = np.abs(step[:, 2])
         lead = COSTS.lead * speed + COSTS.lead_at_rest
         turn = COSTS.twist * (speed / COSTS.twist_arm + spin) + COSTS.twist_at_rest
         self.allowed = np.column_stack([lead, lead, turn, np.full(len(lead), COSTS.rate)])
@@ -186,7 +193,8 @@ class _Closing:
         """
         tick = unknowns[:, 3]
         base, rate = (interpolate_rows(rows, tick) for rows in (self.way, self.rates))
-        yaw, plan_yaw = unknowns[:-1, 2], base[:-1, 2]
+        yaw = unknowns[:-1, 2]
+        plan_yaw = base[:-1, 2]
         step = planar.rotate(unknowns[1:, :2] - unknowns[:-1, :2], -yaw)
         data = planar.rotate(base[1:, :2] - base[:-1, :2], -plan_yaw)
         after, before = (planar.rotate(each[:, :2], -plan_yaw) for each in (rate[1:], rate[:-1]))
@@ -196,16 +204,27 @@ class _Closing:
         )
         c, s = np.cos(yaw), np.sin(yaw)
         slopes = np.zeros((self.count - 1, 4, 8))
-        slopes[:, 0, 0], slopes[:, 0, 1], slopes[:, 0, 4], slopes[:, 0, 5] = -c, -s, c, s
-        slopes[:, 1, 0], slopes[:, 1, 1], slopes[:, 1, 4], slopes[:, 1, 5] = s, -c, -s, c
-        slopes[:, 0, 2], slopes[:, 1, 2] = step[:, 1], -step[:, 0]
-        slopes[:, :2, 7], slopes[:, :2, 3] = -after, before
+        slopes[:, 0, 0] = -c
+        slopes[:, 0, 1] = -s
+        slopes[:, 0, 4] = c
+        slopes[:, 0, 5] = s
+        slopes[:, 1, 0] = s
+        slopes[:, 1, 1] = -c
+        slopes[:, 1, 4] = -s
+        slopes[:, 1, 5] = c
+        slopes[:, 0, 2] = step[:, 1]
+        slopes[:, 1, 2] = -step[:, 0]
+        slopes[:, :2, 7] = -after
+        slopes[:, :2, 3] = before
         slopes[:, 0, 3] -= rate[:-1, 2] * data[:, 1]
         slopes[:, 1, 3] += rate[:-1, 2] * data[:, 0]
-        slopes[:, 2, 2], slopes[:, 2, 6] = -1.0, 1.0
-        slopes[:, 2, 3], slopes[:, 2, 7] = rate[:-1, 2], -rate[1:, 2]
+        slopes[:, 2, 2] = -1.0
+        slopes[:, 2, 6] = 1.0
+        slopes[:, 2, 3] = rate[:-1, 2]
+        slopes[:, 2, 7] = -rate[1:, 2]
         slopes[:, :3] /= self.dt
-        slopes[:, 3, 3], slopes[:, 3, 7] = -1.0, 1.0
+        slopes[:, 3, 3] = -1.0
+        slopes[:, 3, 7] = 1.0
         return residuals, slopes
 
     def _add_corrections(self, bands: _Bands, residuals: np.ndarray, slopes: np.ndarray) -> None:
@@ -286,7 +305,8 @@ class _Bands:
 
     def pin(self, tick: int, slopes: np.ndarray, residuals: np.ndarray, weight: float) -> None:
         """Add residuals (R,), times a weight, with slopes (R, 4) by the unknowns of a tick."""
-        square, right = weight**2 * slopes.T @ slopes, weight**2 * slopes.T @ residuals
+        square = weight**2 * slopes.T @ slopes
+        right = weight**2 * slopes.T @ residuals
         self._right[4 * tick : 4 * tick + 4] += right
         for i in range(4):
             for j in range(i + 1):

@@ -32,9 +32,11 @@ def list_anchors(shot: Shot, guide: Guide, near: frozenset[int]) -> list[Anchor]
     Marks that are only approached (indices in `near`), and parts that others lead, give none. Kept
     jumps are searched at whole steps, but anchored at their own tick.
     """
-    fps, last = guide.fps, guide.tick_count - 1
+    fps = guide.fps
+    last = guide.tick_count - 1
     x, y, yaw = guide.way[0].tolist()
-    anchors, plan_ticks = [Anchor(0, (x, y), yaw)], guide.plan_ticks
+    anchors = [Anchor(0, (x, y), yaw)]
+    plan_ticks = guide.plan_ticks
     free = near | set(find_leaders(shot))
     for i, mark in enumerate(shot.marks):
         place = None if i in free else mark.position
@@ -98,7 +100,8 @@ def _exceed(closed: Closed, first: int, stop: int) -> GivenUp:
     """Return whether corrections of place, and of heading, are too large in a span of ticks."""
     span = slice(first, max(stop, first + 1))
     lead = np.linalg.norm(closed.lead[span], axis=1).max()
-    rate, turn = closed.rate[span], np.abs(closed.turn[span]).max()
+    rate = closed.rate[span]
+    turn = np.abs(closed.turn[span]).max()
     moved = (
         lead > NUMBERS.largest_lead
         or rate.min() < NUMBERS.least_rate
@@ -125,7 +128,8 @@ def _leave_out_far(
 ) -> list[Anchor]:
     """Return anchors without the places that a plan does not come near to."""
     away = _measure_misses(anchors, way, ticks)[0]
-    result, before = [anchors[0]], anchors[0].tick
+    result = [anchors[0]]
+    before = anchors[0].tick
     for anchor, far in zip(anchors[1:], away[1:].tolist(), strict=True):
         span = way[before : anchor.tick + 1, :2]
         gone = float(np.linalg.norm(np.diff(span, axis=0), axis=1).sum())

@@ -52,7 +52,8 @@ def revise(
     """
     footage, table = data
     plan, closed = solved
-    stride, ticks = get_stride(footage.fps), closed.plan_ticks
+    stride = get_stride(footage.fps)
+    ticks = closed.plan_ticks
     last = len(closed.rate) - 1
     first = ticks[min(revision.first, last)] if revision.first > 0 else 0.0
     begin = math.ceil(first / stride) * stride
@@ -96,7 +97,8 @@ def _find_place(closed: Closed, plan_tick: int) -> np.ndarray:
 def join_pieces(plan: ShotPlan, pieces: Sequence[Revised]) -> ShotPlan:
     """Replace pieces of a plan that were searched again."""
     for piece in pieces:
-        begin, end = piece.begin, piece.end
+        begin = piece.begin
+        end = piece.end
         found = ShotPlan(piece.plan.frames[begin:end], piece.plan.jumps[begin:end], 0.0)
         plan = _splice(plan, found, begin, end)
     return plan

@@ -109,7 +109,8 @@ class Footage:
         n = np.arange(self.frame_count)
         later = n + np.minimum(frames, self.left)
         moved = self.track[later] - self.track
-        place, turn = planar.rotate(moved[:, :2], -self.track[:, 2]), moved[:, 2]
+        place = planar.rotate(moved[:, :2], -self.track[:, 2])
+        turn = moved[:, 2]
         missing = (n + frames - later) / self.fps
         rate = self.root[later].astype(np.float64)
         heading = turn + 0.5 * rate[:, 2] * missing
@@ -119,7 +120,8 @@ class Footage:
 
 def make_footage(database: Database, end_guard: float = NUMBERS.end_guard) -> Footage:
     """Return the footage of a database; jumps lead to frames with `end_guard` seconds to go."""
-    world, database = database, database.in_body_units
+    world = database
+    database = database.in_body_units
     bones, weights = _choose_joints(database)
     places = compute_places(database, bones)
     frames = np.arange(database.frame_count)
@@ -142,8 +144,10 @@ def make_footage(database: Database, end_guard: float = NUMBERS.end_guard) -> Fo
 
 def _choose_joints(database: Database) -> tuple[list[int], np.ndarray]:
     """Return the joints that decide the price of a jump, and their weights (K,)."""
-    roles, parents = database.roles, database.skeleton.parents
-    toes, legs = [leg.toe for leg in roles.legs], set(np.ravel(roles.leg_bones).tolist())
+    roles = database.roles
+    parents = database.skeleton.parents
+    toes = [leg.toe for leg in roles.legs]
+    legs = set(np.ravel(roles.leg_bones).tolist())
     leaves = set(range(1, len(parents))) - set(parents.tolist())
     ends = sorted(b for b in leaves if not legs & {b, *database.skeleton.get_ancestors(b)})
     weights = [COSTS.toe] * len(toes) + [COSTS.hips] + [COSTS.ends / max(len(ends), 1)] * len(ends)

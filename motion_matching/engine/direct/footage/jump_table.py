@@ -63,7 +63,8 @@ def build_table_steps(footage: Footage) -> Iterator[tuple[float, JumpTable]]:
         )
     tree = cKDTree(points[allowed], leafsize=NUMBERS.tree_leaf)
     kinds = _label_kinds(footage)
-    pool, kept = min(NUMBERS.jumps_priced, len(allowed)), min(NUMBERS.jumps_kept, len(allowed))
+    pool = min(NUMBERS.jumps_priced, len(allowed))
+    kept = min(NUMBERS.jumps_kept, len(allowed))
     table = JumpTable(
         np.zeros((count, kept), np.int32), np.full((count, kept), COSTS.barred, np.float32)
     )
@@ -72,7 +73,8 @@ def build_table_steps(footage: Footage) -> Iterator[tuple[float, JumpTable]]:
         _, found = tree.query(points[frames], pool, eps=NUMBERS.tree_slack)
         targets = allowed[found.reshape(len(frames), pool)]
         chosen, prices = _choose(footage, frames, targets, kinds, kept)
-        table.targets[frames], table.prices[frames] = chosen, prices
+        table.targets[frames] = chosen
+        table.prices[frames] = prices
         yield (first + len(frames)) / count, table
 
 
@@ -103,7 +105,8 @@ def find_runner_up(
     Jumps to the same moment as `to` do not count. A negative one is cheaper, but leads elsewhere.
     None if the table has no other.
     """
-    targets, prices = table.targets[left].astype(np.int64), table.prices[left]
+    targets = table.targets[left].astype(np.int64)
+    prices = table.prices[left]
     near = np.abs(targets - to) < NUMBERS.same_moment * footage.fps
     ranges = footage.database.range_of_frame
     prices = np.where(near & (ranges[targets] == ranges[to]), COSTS.barred, prices)
@@ -227,7 +230,8 @@ def load_table(footage: Footage, path: Path) -> JumpTable | None:
         found = array_files.expect_arrays(arrays, _ARRAYS, sizes, path, DatabaseError)
     except DatabaseError:
         return None
-    targets, prices = found["targets"], found["prices"]
+    targets = found["targets"]
+    prices = found["prices"]
     is_same = np.array_equal(found["key"], known)
     is_sound = np.isin(targets, allowed).all() and (prices >= 0.0).all()
     return JumpTable(targets, prices) if is_same and is_sound else None

@@ -106,8 +106,11 @@ def place_roots(shot: Shot, footage: Footage) -> tuple[Shot, Mapping[int, float]
     For marks of parts, also return by index how far in metres it may be from there: their offset
     from the character is unknown before the search.
     """
-    leaders, marks, spreads = find_leaders(shot), list(shot.marks), {}
-    place, yaw = np.array(shot.position), shot.facing
+    leaders = find_leaders(shot)
+    marks = list(shot.marks)
+    spreads = {}
+    place = np.array(shot.position)
+    yaw = shot.facing
     for i, mark in enumerate(shot.marks):
         if mark.position is None:
             continue

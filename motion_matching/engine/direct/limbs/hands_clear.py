@@ -41,7 +41,8 @@ def _keep_hand_out(
 ) -> np.ndarray:
     """Return poses (T, 7, B) whose wrist of a limb is outside; it stays where it is `held` (T,)."""
     joints = take.skeleton.compute_bone_positions([limb.root, limb.end], take.poses)
-    shoulder, hand = joints[:, 0], joints[:, 1]
+    shoulder = joints[:, 0]
+    hand = joints[:, 1]
     stands = take.poses[:, 2, 0].astype(np.float64)
     surfaces = obstruction.find_surfaces(hand[:, :2], stands, 0.0)
     held = held & ~(surfaces - hand[:, 2] > NUMBERS.inside_mark)

@@ -113,7 +113,8 @@ def _lean(
     )
     start, stop = math.ceil(first - ease_in), math.floor(last + ease_out) + 1
     ticks = np.arange(max(start, 0), min(stop, len(poses)))
-    early, late = np.maximum(first - ticks, 0) / ease_in, np.maximum(ticks - last, 0) / ease_out
+    early = np.maximum(first - ticks, 0) / ease_in
+    late = np.maximum(ticks - last, 0) / ease_out
     share = smoothstep(1.0 - np.maximum(early, late))
     at = np.clip(ticks, first, last) - first
     shown = lean.map(lambda rows: (rows[at].T * share).T)
@@ -125,7 +126,8 @@ def _lean(
 def _find_lean(frame: _Frame, fps: float) -> Lean | None:
     """Return the least lean with which arms reach, hips as high as possible; None without."""
     amounts = np.linspace(0.0, 1.0, NUMBERS.lean_steps + 1)
-    count, best = len(frame.poses), None
+    count = len(frame.poses)
+    best = None
     for down in NUMBERS.hips_down:
         missing = np.stack([frame.measure_missing(np.full(count, a), down) for a in amounts])
         if not down and np.all(missing[0] <= 0.0):
@@ -200,7 +202,8 @@ class _Frame(NamedTuple):
 
     def make_lean(self, amount: np.ndarray, down: np.ndarray | float) -> Lean:
         """Return the lean by shares (K,) of a person's range, with hips `down` in metres."""
-        sideways, ahead = self.way[:, 0], -self.way[:, 1]
+        sideways = self.way[:, 0]
+        ahead = -self.way[:, 1]
         most = np.where(ahead >= 0.0, NUMBERS.lean_forward, NUMBERS.lean_backward)
         angle = 1.0 / np.hypot(ahead / most, sideways / NUMBERS.lean_aside)
         # about the horizontal axis that tips the vertical toward the way

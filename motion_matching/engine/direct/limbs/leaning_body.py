@@ -54,7 +54,8 @@ def find_body(database: Database) -> LeaningBody | None:
     roles = find_known_roles(skeleton)
     if roles is None or not arms or roles.four_legged:
         return None
-    hips, spine = database.roles.hips, roles.chains.get("spine", ())
+    hips = database.roles.hips
+    spine = roles.chains.get("spine", ())
     spine = tuple(bone for bone in spine if hips in skeleton.get_ancestors(bone))
     pelvis = NUMBERS.lean_pelvis if spine else 1.0
     rest = (1.0 - pelvis) / max(len(spine), 1)
@@ -80,7 +81,8 @@ def bend(poses: np.ndarray, lean: Lean, body: LeaningBody, parents: np.ndarray) 
     def to_world(vectors: np.ndarray) -> np.ndarray:
         return np.column_stack([planar.rotate(vectors[:, :2], yaw), vectors[:, 2]])
 
-    turn, turned = to_world(lean.turn), rotations.copy()
+    turn = to_world(lean.turn)
+    turned = rotations.copy()
     result = poses.copy()
     level = turn * [1.0, 1.0, 0.0]
     turns = {bone: share * turn for bone, share in zip(body.trunk, body.shares, strict=True)}

@@ -126,7 +126,8 @@ def _reach(
 
 def _swing_elbow(take: Take, mark: Mark, span: _Span, goal: np.ndarray, bend: Bend) -> Bend:
     """Return the bend of an arm with goals (K, 3), its elbow swung as far as the palm needs."""
-    limb, skeleton = find_limbs(take.skeleton)[mark.part], take.skeleton
+    limb = find_limbs(take.skeleton)[mark.part]
+    skeleton = take.skeleton
     ticks = span.list_ticks(take.frame_count)
     shares = smoothstep(span.compute_shares(ticks))
     way = quat.normalize_vectors(goal - _find_joint(take, limb.root, ticks))
@@ -218,5 +219,6 @@ def _ease(linear: np.ndarray, is_over: bool) -> np.ndarray:
     rising = level = linear
     if is_over:
         share = NUMBERS.hand_rise_share
-        rising, level = linear / share, (linear - 1.0 + share) / share
+        rising = linear / share
+        level = (linear - 1.0 + share) / share
     return smoothstep(np.column_stack([level, level, rising]))

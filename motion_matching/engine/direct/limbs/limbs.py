@@ -15,7 +15,8 @@ from ...legs.two_bones import STRAIGHTEST, bend_to, measure_hinge, turn_limbs
 from ...maths.rotations import quat
 from ...skeleton.skeleton import Skeleton
 
-_ARMS, _LEGS = ("upper_arm", "forearm", "hand"), ("thigh", "shin", "foot")
+_ARMS = ("upper_arm", "forearm", "hand")
+_LEGS = ("thigh", "shin", "foot")
 
 
 class LimbChain(NamedTuple):
@@ -82,7 +83,9 @@ def bend_limb(
     """
     rotations, joints = quat.compute_world(poses[ticks], skeleton.parents)
     root, middle, end = (joints[:, bone] for bone in limb)
-    upper, lower, way = middle - root, end - middle, goal - root
+    upper = middle - root
+    lower = end - middle
+    way = goal - root
     shins = rotations[:, limb.middle]
     hinge = quat.mul_vec(shins, measure_hinge(shins, upper, lower))
     whole, at_middle = bend_to(upper, lower, way, hinge, STRAIGHTEST)

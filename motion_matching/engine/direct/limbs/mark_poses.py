@@ -65,7 +65,8 @@ def find_pose(database: Database, mark: Mark) -> BonePose | None:
     if isinstance(mark.pose, str):
         pose = np.array(database.poses[find_frame(database, mark.pose)])
         bones = list(range(1, pose.shape[1]))
-        pose[:3, 0], pose[3:, 0] = 0.0, (1.0, 0.0, 0.0, 0.0)
+        pose[:3, 0] = 0.0
+        pose[3:, 0] = (1.0, 0.0, 0.0, 0.0)
         height = float(database.skeleton.compute_bone_positions([hips], pose[None])[0, 0, 2])
         return BonePose(bones, pose[3:, 1:].T, hips, height)
     bones = [_find_bone(database, name, mark) for name, _ in mark.pose.rotations]
@@ -102,12 +103,14 @@ def measure_frames(pose: BonePose, footage: Footage) -> np.ndarray:
 
     Only joints that the pose moves count, relative to the hips on the ground.
     """
-    database, parents = footage.database, footage.database.skeleton.parents
+    database = footage.database
+    parents = footage.database.skeleton.parents
     counts = _find_moved(pose, parents)
     result = np.empty(footage.frame_count)
     for first in range(0, footage.frame_count, NUMBERS.frames_at_once):
         poses = np.array(database.poses[first : first + NUMBERS.frames_at_once])
-        poses[:, :3, 0], poses[:, 3:, 0] = 0.0, (1.0, 0.0, 0.0, 0.0)
+        poses[:, :3, 0] = 0.0
+        poses[:, 3:, 0] = (1.0, 0.0, 0.0, 0.0)
         away = _measure_joints(pose, poses, parents)
         result[first : first + NUMBERS.frames_at_once] = away[:, counts].mean(axis=1)
     return result
@@ -163,9 +166,12 @@ def list_poses(
     """
     asked = sorted((m for m in marks if m.pose is not None), key=lambda mark: mark.time)
     ends = [(m.time - begins, m.time + m.hold - begins) for m in asked]
-    t, step, result = np.arange(take.frame_count) / take.fps, 1.0 / take.fps, []
+    t = np.arange(take.frame_count) / take.fps
+    step = 1.0 / take.fps
+    result = []
     for k, mark in enumerate(asked):
-        pose, tick = find_pose(database, mark), round(ends[k][0] * take.fps)
+        pose = find_pose(database, mark)
+        tick = round(ends[k][0] * take.fps)
         if pose is None or not 0 <= tick < take.frame_count:
             continue
         before = ends[k][0] - ends[k - 1][1] if k else math.inf
@@ -231,7 +237,8 @@ def plant_feet(
     for each, in_air in zip(asked, raised, strict=True):
         for leg in np.flatnonzero(in_air):  # planting the other steps may have moved it
             bones = np.array(database.roles.leg_bones[leg])
-            lifted, pose = poses[:, :, bones], each.find_missing(poses, take.skeleton.parents)
+            lifted = poses[:, :, bones]
+            pose = each.find_missing(poses, take.skeleton.parents)
             _add_difference(lifted, each.tick, pose[:, bones], each.shares)
             poses[:, :, bones] = lifted
     return replace(planted, poses=poses)

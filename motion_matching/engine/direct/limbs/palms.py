@@ -25,7 +25,8 @@ from .limbs import find_known_roles, find_limbs
 from .numbers import NUMBERS
 
 # in frames of hands: to the knuckles, and out of the palm, because Z points up from the back
-_FINGERS, _PALM = np.array([0.0, 1.0, 0.0]), np.array([0.0, 0.0, -1.0])
+_FINGERS = np.array([0.0, 1.0, 0.0])
+_PALM = np.array([0.0, 0.0, -1.0])
 
 
 class _Angles(NamedTuple):
@@ -70,7 +71,8 @@ class _ForearmView(NamedTuple):
         forearm = quat.normalize_vectors(end - middle)
         neutral = -sign * (hinge - np.sum(hinge * forearm, axis=1, keepdims=True) * forearm)
         hand = quat.mul(rotations[:, limb.end], frame)
-        palm, fingers = rotate(hand, _PALM), rotate(hand, _FINGERS)
+        palm = rotate(hand, _PALM)
+        fingers = rotate(hand, _FINGERS)
         return cls(sign, forearm, quat.normalize_vectors(neutral), palm, fingers, frame)
 
     def measure(self) -> _Angles:
@@ -130,8 +132,10 @@ def turn_palm(
     arm = _ForearmView.from_poses(take.poses[first : last + 1], take.skeleton, mark.part)
     if arm is None or not len(ticks):
         return take
-    own, asked = arm.measure(), arm.measure_palm(_get_direction(mark, len(arm.palm)))
-    reached, at = _limit(own, *asked), np.clip(ticks, first, last) - first
+    own = arm.measure()
+    asked = arm.measure_palm(_get_direction(mark, len(arm.palm)))
+    reached = _limit(own, *asked)
+    at = np.clip(ticks, first, last) - first
     lacks = (shares * (new - old)[at] for new, old in zip(reached, own, strict=True))
     return replace(take, poses=_turn(take, mark.part, ticks, _Angles(*lacks)))
 
@@ -168,8 +172,10 @@ def _limit(own: _Angles, twist: np.ndarray, bend: np.ndarray) -> _Angles:
     """Limit a twist (K,) and a bend (K,) to a person's range, which the motion's own may exceed."""
     share = smoothstep(np.cos(bend) / np.sin(NUMBERS.along_forearm))
     twist = own.twist + share * (twist - own.twist)
-    inward, outward = NUMBERS.pronation, -NUMBERS.supination
-    forward, back = NUMBERS.flexion, -NUMBERS.extension
+    inward = NUMBERS.pronation
+    outward = -NUMBERS.supination
+    forward = NUMBERS.flexion
+    back = -NUMBERS.extension
     return _Angles(
         np.clip(twist, np.minimum(outward, own.twist), np.maximum(inward, own.twist)),
         np.clip(bend, np.minimum(back, own.bend), np.maximum(forward, own.bend)),
@@ -179,7 +185,8 @@ def _limit(own: _Angles, twist: np.ndarray, bend: np.ndarray) -> _Angles:
 
 def _turn(take: Take, part: str, ticks: np.ndarray, angles: _Angles) -> np.ndarray:
     """Return poses (T, 7, B) whose hand is turned about its forearm, then bent at the wrist."""
-    limb, parents = find_limbs(take.skeleton)[part], take.skeleton.parents
+    limb = find_limbs(take.skeleton)[part]
+    parents = take.skeleton.parents
     poses = take.poses[ticks].astype(np.float64)
     arm = _ForearmView.from_poses(poses, take.skeleton, part)
     assert arm is not None

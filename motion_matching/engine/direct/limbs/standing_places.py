@@ -41,7 +41,8 @@ class _Places(NamedTuple):
 def stand_beside(shot: Shot, obstruction: Obstruction, footage: Footage) -> Shot:
     """Return a shot with marks to stand at for hands near obstacles."""
     arms = _find_arms(shot, footage)
-    led, result = find_leaders(shot), list(shot.marks)
+    led = find_leaders(shot)
+    result = list(shot.marks)
     place = np.array(shot.position, float)
     handled: set[int] = set()
     for i, mark in enumerate(shot.marks):
@@ -107,7 +108,8 @@ def _find_place(
                 break
             if not find_route(before, places.points[k], obstruction).complete:
                 continue
-            yaw, (x, y) = float(places.yaws[k]), places.points[k].tolist()
+            yaw = float(places.yaws[k])
+            (x, y) = places.points[k].tolist()
             keeps = not first.hold and abs(planar.wrap(yaw - travel)) < NUMBERS.keeps_going
             hold = max(mark.time + mark.hold for mark in hands) - first.time
             wanted = facing if facing is not None else None if keeps else yaw
@@ -128,7 +130,8 @@ def _list_places(
     grid = np.stack(np.meshgrid(angles, radii, indexing="ij"), axis=-1).reshape(-1, 2)
     points = goal - grid[:, 1:] * planar.yaw_to_forward(grid[:, 0])
     free = obstruction.measure_distances(points) >= obstruction.radius + clear
-    points, to_goal = points[free], grid[free, 0]
+    points = points[free]
+    to_goal = grid[free, 0]
     if facing is not None:
         headings = [np.full(len(points), facing)]
     else:

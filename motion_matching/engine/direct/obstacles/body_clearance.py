@@ -33,7 +33,8 @@ class Entry(NamedTuple):
 
 def list_capsules(database: Database) -> list[Capsule]:
     """Return trunk, head and legs of a body."""
-    roles, size = database.roles, database.scale.length
+    roles = database.roles
+    size = database.scale.length
     up = database.skeleton.get_chain_to_root(roles.spine if roles.head is None else roles.head)
     chain = up[up.index(roles.hips) :: -1] if roles.hips in up else up[::-1]
     capsules = [

@@ -30,7 +30,8 @@ class Obstruction:
     @classmethod
     def from_shot(cls, shot: Shot, radius: float) -> Obstruction:
         """Return the obstacles and walls of a shot, which stand on its floor."""
-        floor, boxes = shot.floor, shot.obstacles
+        floor = shot.floor
+        boxes = shot.obstacles
         placed = [box._replace(height=box.height + floor.height(*box.center)) for box in boxes]
         sides = [*shot.walls, *(side for box in placed for side in box.sides)]
         tops = [_find_top(wall, floor) for wall in shot.walls]
@@ -74,7 +75,8 @@ class Obstruction:
             return np.full(len(points), np.inf), np.zeros(points.shape)
         distances = self._measure_sides(points, sides)
         nearest = sides[np.argmin(distances, axis=1)]
-        start, way = self.starts[nearest], self.stops[nearest] - self.starts[nearest]
+        start = self.starts[nearest]
+        way = self.stops[nearest] - self.starts[nearest]
         square = np.maximum(np.sum(way**2, axis=1), 1e-18)
         share = np.clip(np.sum((points - start) * way, axis=1) / square, 0.0, 1.0)
         away = points - start - share[:, None] * way
@@ -208,7 +210,8 @@ def _find_crossings(
     """Return which ways (P,) cross which segments from a to b (K, 2), as (P, K)."""
 
     first, last = start[:, None], stop[:, None]
-    way, side = last - first, b - a
+    way = last - first
+    side = b - a
     apart = _cross(side, first - a) * _cross(side, last - a) < 0.0
     return np.asarray(apart & (_cross(way, a - first) * _cross(way, b - first) < 0.0))
 

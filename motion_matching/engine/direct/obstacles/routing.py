@@ -50,7 +50,8 @@ def _search(points: np.ndarray, obstruction: Obstruction) -> tuple[np.ndarray, n
 
     Ways are checked when the search gets there, until the second point is reached.
     """
-    lengths, before = np.full(len(points), np.inf), np.zeros(len(points), int)
+    lengths = np.full(len(points), np.inf)
+    before = np.zeros(len(points), int)
     lengths[0], done = 0.0, np.zeros(len(points), bool)
     to_goal = np.linalg.norm(points - points[1], axis=1)
     while True:
@@ -61,7 +62,8 @@ def _search(points: np.ndarray, obstruction: Obstruction) -> tuple[np.ndarray, n
         further = lengths[at] + np.linalg.norm(points - points[at], axis=1)
         others = np.flatnonzero(~done & (further < lengths))
         others = others[_is_free(points[at], points[others], obstruction)]
-        lengths[others], before[others] = further[others], at
+        lengths[others] = further[others]
+        before[others] = at
 
 
 def _find_nearest(
@@ -105,7 +107,9 @@ def stop_before_obstacles(shot: Shot, obstruction: Obstruction) -> tuple[Shot, f
 
     All its marks are for the character itself. Each way starts at the place reached before.
     """
-    marks, near, place = list(shot.marks), set(), np.array(shot.position, float)
+    marks = list(shot.marks)
+    near = set()
+    place = np.array(shot.position, float)
     for i, mark in enumerate(marks):
         if mark.position is None:
             continue

@@ -49,7 +49,8 @@ def follow_take(
     """
     result = []
     for anchor in anchors:
-        track, tick = anchor.track, min(anchor.tick, take.frame_count - 1)
+        track = anchor.track
+        tick = min(anchor.tick, take.frame_count - 1)
         if track is not None and anchor.place is not None:
             [shown] = _find_offsets(take.poses[tick : tick + 1], anchor.part, footage)
             track = track.shift(shown - track.sample(float(closed.plan_ticks[tick]))[0])

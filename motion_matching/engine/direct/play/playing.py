@@ -38,7 +38,8 @@ def _sample_state(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return pose (7, B), velocities (6, B) and root velocity (3,) at one moment."""
     [pose] = _sample_poses(footage, np.array([frame]), np.array([max(share, 0.0)]))
-    velocities, root = footage.database.velocities, footage.database.root_motion
+    velocities = footage.database.velocities
+    root = footage.database.root_motion
     return pose, np.asarray(velocities[frame]), np.asarray(root[frame])
 
 
@@ -118,7 +119,8 @@ def blend(
     """
     low, share = _split_ticks(plan, plan_ticks)
     database = footage.database
-    limits, dt = np.array(database.limits), 1.0 / database.fps
+    limits = np.array(database.limits)
+    dt = 1.0 / database.fps
     inertializer = Inertializer.from_settings(limits, settings, dt)
     poses = _sample_poses(footage, plan.frames[low], share)
     transitions: dict[int, Transition] = {}
@@ -153,7 +155,8 @@ def make_performance(
     settings: PerformerSettings,
 ) -> Performance:
     """Return a performance with the same requests, for steered controllers."""
-    gaits, tags = np.zeros(len(yaw)), np.full(len(yaw), frozenset[str](), object)
+    gaits = np.zeros(len(yaw))
+    tags = np.full(len(yaw), frozenset[str](), object)
     for time, gait in shot.list_gaits():
         gaits[round(time * fps) :] = float(gait == "run")
     for time, wanted in shot.list_tags():

@@ -33,7 +33,9 @@ def put_piece(base: Take, piece: Take, first: int, stop: int, skipped: int) -> T
     fades_out = 1.0 - smoothstep(np.arange(ticks) / max(ticks, 1))
     fades_in = smoothstep(np.arange(1, ticks + 1) / (ticks + 1))
     for name in ("poses", "unlocked_poses"):
-        poses, before, own = arrays[name], getattr(base, name), getattr(piece, name)
+        poses = arrays[name]
+        before = getattr(base, name)
+        own = getattr(piece, name)
         if first > 0:
             offset = _measure_offset(before[first], own[skipped])
             _add_offset(poses[first : first + ticks], offset, fades_out)
@@ -56,7 +58,8 @@ def _even_out(
 
     `parts` are the poses (T, 7, B) of the take before, and those (K, 7, B) of the piece.
     """
-    (first, stop), parents = span, base.skeleton.parents
+    (first, stop) = span
+    parents = base.skeleton.parents
     low, high = max(first - 2, 0), min(stop + 2, len(poses))  # what these accelerations need
     places = (
         quat.compute_world(np.asarray(part, np.float64), parents)[1]

@@ -45,7 +45,8 @@ class Aims:
         parts: Sequence[PartAim],
         stride: int,
     ) -> None:
-        self._footage, self._stride = footage, stride
+        self._footage = footage
+        self._stride = stride
         self._ahead = round(NUMBERS.part_ahead * footage.fps)
         frames = np.arange(footage.frame_count)
         self._costs = {
@@ -118,7 +119,8 @@ def price_nearness(
 
     Characters end in frames (S,), facing yaws (S,).
     """
-    radius, legs = obstruction.radius, footage.contacts.shape[1]
+    radius = obstruction.radius
+    legs = footage.contacts.shape[1]
     room = radius + NUMBERS.search_beside
     away = obstruction.measure_ways(start, stop, room)
     cost = _price(away, radius) + COSTS.beside * np.maximum(room - away, 0.0)

@@ -148,7 +148,10 @@ class Beam:
         states: int,
         steps: int | None = None,
     ) -> None:
-        self.footage, self.table, self.wanted, self.states = footage, table, wanted, states
+        self.footage = footage
+        self.table = table
+        self.wanted = wanted
+        self.states = states
         self.stride = get_stride(footage.fps)
         self.step_count = -(-guide.tick_count // self.stride) if steps is None else steps
         self._last = guide.tick_count - 1
@@ -205,7 +208,8 @@ class Beam:
         if start is not None:
             frames = np.array([start.frame])
         else:
-            frames, (x, y, yaw) = self._find_first_frames(), guide.way[0].tolist()
+            frames = self._find_first_frames()
+            (x, y, yaw) = guide.way[0].tolist()
             start = SearchStart(0, (x, y, yaw))
         count = len(frames)
         x, y, yaw, cost = (np.full(count, value) for value in (*start.place, 0.0))
@@ -214,7 +218,8 @@ class Beam:
 
     def _find_first_frames(self) -> np.ndarray:
         """Return the frames that lead about where the guide does."""
-        guide, footage = self._guide, self.footage
+        guide = self._guide
+        footage = self.footage
         allowed = np.flatnonzero(footage.candidates & self._can_play)
         if not len(allowed):
             raise SettingsError(
@@ -237,7 +242,9 @@ class Beam:
 
     def _measure_dislike(self, tick: int, frames: np.ndarray) -> Costs:
         """Return the cost (S,) of frames at a tick per second, and of other climbs."""
-        shares, climbs, climb = self.wanted.gait_shares, self.wanted.climbs, self.footage.climb
+        shares = self.wanted.gait_shares
+        climbs = self.wanted.climbs
+        climb = self.footage.climb
         current = [dislike for dislike in self.wanted.dislikes if dislike.tick <= tick]
         cost: Costs = 0.0
         if current and shares is not None:
@@ -309,7 +316,8 @@ class Beam:
         self, i: int, states: _BeamStates, options: _Options
     ) -> tuple[_BeamStates, np.ndarray]:
         """Return the states that options lead to, and how promising each is."""
-        footage, parent = self.footage, options.parent
+        footage = self.footage
+        parent = options.parent
         old = states.frame[parent]
         before = footage.before
         left_behind = footage.root[before[old]] - footage.root[before[options.entered]]
@@ -347,7 +355,8 @@ class Beam:
         self, tick: int, x: np.ndarray, y: np.ndarray, yaw: np.ndarray
     ) -> np.ndarray:
         """Return the cost (S,) of places per second at a tick; between marks, turns cost little."""
-        guide, firm = self._guide, float(self._guide.firm[tick])
+        guide = self._guide
+        firm = float(self._guide.firm[tick])
         gx, gy, gyaw = guide.way[tick].tolist()
         place = ((x - gx) ** 2 + (y - gy) ** 2) / guide.far[tick] ** 2
         heading = planar.wrap(yaw - gyaw) ** 2 / guide.twist[tick] ** 2
@@ -358,7 +367,9 @@ class Beam:
 
     def _look_ahead(self, i: int, states: _BeamStates) -> np.ndarray:
         """Return the cost (S,) of playing on for a second, and of missing wanted frames."""
-        guide, c, s = self._guide, np.cos(states.yaw), np.sin(states.yaw)
+        guide = self._guide
+        c = np.cos(states.yaw)
+        s = np.sin(states.yaw)
         hope = np.zeros(len(c))
         for look, future in zip(self._looks, self._futures, strict=True):
             tick = min((i + 1) * self.stride + look, self._last)
@@ -397,13 +408,16 @@ class Beam:
         sector = np.round(planar.wrap(states.yaw[best]) / NUMBERS.heading_alike).astype(np.int64)
         key = ((piece * 4001 + x) * 4001 + y) * 37 + sector
         first = np.sort(np.unique(key, return_index=True)[1])
-        best, piece = best[first], piece[first]
+        best = best[first]
+        piece = piece[first]
         return best[count_earlier(piece[None])[0] < NUMBERS.states_of_a_piece][: self.states]
 
     def _trace(self, steps: Sequence[_Options], states: _BeamStates) -> ShotPlan:
         """Return the plan that leads to the cheapest state."""
         at = int(np.argmin(states.cost))
-        cost, entered, jumped = float(states.cost[at]), [], []
+        cost = float(states.cost[at])
+        entered = []
+        jumped = []
         for step in reversed(steps):
             entered.append(int(step.entered[at]))
             jumped.append(bool(step.jumped[at]))

@@ -30,7 +30,8 @@ def collect_wishes(
     obstruction: Obstruction | None,
 ) -> Wanted:
     """Return the requests of a shot to the search."""
-    fps, database = guide.fps, footage.database
+    fps = guide.fps
+    database = footage.database
     frames = {
         round(mark.time * fps): find_frame(database, mark.frame)
         for mark in shot.marks
@@ -93,7 +94,8 @@ def _rate_poses(shot: Shot, guide: Guide, footage: Footage) -> dict[int, np.ndar
 
 def _measure_pose(mark: Mark, footage: Footage) -> np.ndarray:
     """Return the distances (N,) of frames from a mark's pose, once. Raises as `find_pose`."""
-    known, pose = footage.pose_costs, find_pose(footage.database, mark)
+    known = footage.pose_costs
+    pose = find_pose(footage.database, mark)
     assert pose is not None
     assert mark.pose is not None
     if mark.pose not in known:
@@ -105,7 +107,8 @@ def _measure_pose(mark: Mark, footage: Footage) -> np.ndarray:
 
 def _get_surroundings(frame: str, footage: Footage) -> tuple[int, int]:
     """Return the first frame, and the one after the last, around a frame of a clip."""
-    database, around = footage.database, round(NUMBERS.forbidden_around * footage.fps)
+    database = footage.database
+    around = round(NUMBERS.forbidden_around * footage.fps)
     at = find_frame(database, frame)
     clip = database.range_of_frame[at]
     start, stop = int(database.starts[clip]), int(database.stops[clip])
@@ -131,11 +134,15 @@ def _rate_frames(shot: Shot, footage: Footage, settings: PerformerSettings) -> l
         "walk": COSTS.gait * np.clip(COSTS.runs_above * (share - 1.0), 0.0, 1.0),
         "run": COSTS.gait * np.clip(1.0 - share, 0.0, 1.0) if has_run else none,
     }
-    gaits, tags = dict(shot.list_gaits()), dict(shot.list_tags())
+    gaits = dict(shot.list_gaits())
+    tags = dict(shot.list_tags())
     unasked = _rate_low_hips(footage) + COSTS.odd * _find_odd_frames(footage, settings.search)
-    result, gait, wanted = [], shot.gait, frozenset[str]()
+    result = []
+    gait = shot.gait
+    wanted = frozenset[str]()
     for time in sorted({*gaits, *tags}):
-        gait, wanted = gaits.get(time, gait), tags.get(time, wanted)
+        gait = gaits.get(time, gait)
+        wanted = tags.get(time, wanted)
         lacking = COSTS.tag * ~footage.database.make_tag_mask(wanted) if wanted else unasked
         result.append(Dislike(round(time * footage.fps), costs[gait], lacking))
     return result

@@ -57,7 +57,8 @@ class Guide:
         """Extend the guide by some ticks as it ends, for searches that look ahead."""
         rate = self.way[-1] - self.way[-2]
         more = self.way[-1] + np.arange(1, ticks + 1)[:, None] * rate
-        far, twist = max(self.far.max(), COSTS.far), max(self.twist.max(), COSTS.far_turn)
+        far = max(self.far.max(), COSTS.far)
+        twist = max(self.twist.max(), COSTS.far_turn)
         ends = {"far": far, "twist": twist, "firm": COSTS.firm_beyond, "rates": 1.0}
         ends |= {"stands": self.stands[-1], "follows": False}
         columns: dict[str, Any] = {"way": np.vstack([self.way, more])}
@@ -75,7 +76,8 @@ class Guide:
         way = interpolate_rows(self.way, takes)
         weights = np.column_stack([self.far, self.twist, self.firm])
         far, twist, firm = interpolate_rows(weights, takes).T
-        stands, follows = self.stands[nearest], self.follows[nearest]
+        stands = self.stands[nearest]
+        follows = self.follows[nearest]
         return Guide(self.fps, way, far, twist, firm, stands, follows, np.ones(count))
 
     def put_on_take(self, rows: np.ndarray) -> np.ndarray:
@@ -170,14 +172,16 @@ def sample_path(path: TimedPath, t: np.ndarray) -> np.ndarray:
     """Return x, y and yaw (T, 3) of a timed path at times (T,) within it."""
     from scipy.interpolate import Akima1DInterpolator
 
-    times, positions = np.array(path.times), np.array(path.positions, float)
+    times = np.array(path.times)
+    positions = np.array(path.positions, float)
     if len(times) == 2:
         share = ((t - times[0]) / (times[1] - times[0]))[:, None]
         places = positions[0] + share * (positions[1] - positions[0])
         rates = np.broadcast_to((positions[1] - positions[0]) / np.ptp(times), places.shape)
     else:
         curve = Akima1DInterpolator(times, positions)
-        places, rates = curve(t), curve(t, 1)
+        places = curve(t)
+        rates = curve(t, 1)
     if path.yaws is not None:
         yaws = np.interp(t, times, np.unwrap(path.yaws))
     else:
@@ -207,7 +211,8 @@ def _collect_knots(
         if isinstance(each, TimedPath):
             ends = np.array([each.times[0], each.times[-1]])
             inner = np.clip(np.add(ends, (1e-3, -1e-3)), *ends)
-            way, beside = sample_path(each, ends), sample_path(each, inner)
+            way = sample_path(each, ends)
+            beside = sample_path(each, inner)
             rates = (beside - way)[:, :2] / (inner - ends)[:, None]
             for i in range(2):
                 knots.append(_Knot(ends[i], way[i, :2], way[i, 2], rates[i], True))
@@ -323,7 +328,8 @@ def _choose_velocity(before: _Knot | None, knot: _Knot, after: _Knot | None) -> 
 
 def _join_knots(knots: list[_Knot], t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the way (T, 3) through the knots, and where it stands (T,)."""
-    way, stands = np.zeros((len(t), 3)), np.zeros(len(t), bool)
+    way = np.zeros((len(t), 3))
+    stands = np.zeros(len(t), bool)
     last = knots[-1]
     over = np.maximum(t - last.time, 0.0)[:, None]
     way[:, :2] = last.place + over * last.velocity
@@ -348,10 +354,12 @@ def _join_knots(knots: list[_Knot], t: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
 def _interpolate(a: _Knot, b: _Knot, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return places and rates (T, 2) of the cubic between two knots at shares (T,) of it."""
-    h, u = b.time - a.time, u[:, None]
+    h = b.time - a.time
+    u = u[:, None]
     rise = b.place - a.place
     first, last = h * a.velocity, h * b.velocity
-    bend, twist = 3.0 * rise - 2.0 * first - last, first + last - 2.0 * rise
+    bend = 3.0 * rise - 2.0 * first - last
+    twist = first + last - 2.0 * rise
     places = a.place + u * (first + u * (bend + u * twist))
     return places, (first + u * (2.0 * bend + u * 3.0 * twist)) / h
 
@@ -368,7 +376,8 @@ def _face_travel(
     travel = _find_travel(np.where(moving[:, None], rates, b.place - a.place))
     inner = np.flatnonzero(moving)
     if len(inner):  # at rest, cubics take the direction that they have next to the end
-        travel[: inner[0]], travel[inner[-1] :] = travel[inner[0]], travel[inner[-1]]
+        travel[: inner[0]] = travel[inner[0]]
+        travel[inner[-1] :] = travel[inner[-1]]
     travel = np.unwrap(travel)
     first, last = planar.wrap(a.yaw - travel[0]), planar.wrap(b.yaw - travel[-1])
     gone = _measure_along(places)
@@ -407,8 +416,10 @@ def _lay_path(guide: Guide, path: TimedPath, t: np.ndarray) -> None:
     if on.sum() < 2:
         return
     guide.way[on] = sample_path(path, t[on])
-    guide.far[on], guide.twist[on] = COSTS.path_near, COSTS.path_turn
-    guide.firm[on], guide.follows[on] = 1.0, True
+    guide.far[on] = COSTS.path_near
+    guide.twist[on] = COSTS.path_turn
+    guide.firm[on] = 1.0
+    guide.follows[on] = True
     rates = np.gradient(guide.way[on], axis=0) * guide.fps
     slow = np.linalg.norm(rates[:, :2], axis=1) < NUMBERS.still_speed
     guide.stands[on] = slow & (np.abs(rates[:, 2]) < NUMBERS.still_turn_speed)

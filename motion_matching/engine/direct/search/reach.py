@@ -33,18 +33,21 @@ def compute_reach(footage: Footage, seconds: float) -> Reach:
 
 def estimate_reach(footage: Footage, seconds: float) -> float:
     """Estimate how far in metres the data goes within some seconds of footage."""
-    far, share = footage.farthest, seconds / NUMBERS.reach_seconds
+    far = footage.farthest
+    share = seconds / NUMBERS.reach_seconds
     times = NUMBERS.reach_step * np.arange(len(far))
     return float(np.interp(seconds, times, far)) * max(share, 1.0)
 
 
 def find_before(shot: Shot, mark: Mark) -> tuple[Point, float]:
     """Return the place of a character before a mark, and the seconds that it has from there."""
-    place, time = shot.position, 0.0
+    place = shot.position
+    time = 0.0
     for other in shot.marks:
         end = other.time + other.hold
         if other.position and other is not mark and other.time <= mark.time and end >= time:
-            place, time = other.position, end
+            place = other.position
+            time = end
     return place, mark.time - time
 
 
@@ -54,7 +57,8 @@ def leave_out_unreachable(shot: Shot, footage: Footage) -> tuple[Shot, frozenset
     A mark that is too far away is moved to the place reached on the way to it, or freed if the next
     one can only be reached without it. The shot is in body units.
     """
-    marks, near = list(shot.marks), set()
+    marks = list(shot.marks)
+    near = set()
     for i, mark in enumerate(marks):
         if mark.position is None or mark.time <= 0.0:
             continue

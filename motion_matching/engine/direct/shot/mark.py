@@ -16,7 +16,9 @@ from ...settings import Description, get_defaults, get_descriptions
 Point = tuple[float, float]
 
 LONGEST_SHOT = 600.0  # seconds
-CHARACTER, HIPS = "character", "hips"  # parts of marks other than limbs
+# parts of marks other than limbs
+CHARACTER = "character"
+HIPS = "hips"
 HANDS = ("left_hand", "right_hand")  # limbs that have palms
 _DISTANCE: Any = {"most": 100.0, "soft_most": 1.0, "entry": "tolerance"}
 

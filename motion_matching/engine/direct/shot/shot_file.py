@@ -294,7 +294,8 @@ def _expect_direction(value: Any, where: str) -> tuple[float, float, float]:
 
 
 def _expect_numbers(value: Any, where: str, count: int, limit: float = FARTHEST) -> list[float]:
-    listed, name = expect_list(value, where, count), f"a number of {where}"
+    listed = expect_list(value, where, count)
+    name = f"a number of {where}"
     return [expect_number(each, name, -limit, limit) for each in listed]
 
 
