@@ -24,7 +24,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 # Rooms of the engine from low to high: each may import those before it, and none that it stands
 # APART from.
 ORDER = (
-    *("errors", "lazy", "progress", "silence", "names", "settings", "scale", "files"),
+    *("errors", "lazy", "progress", "silence", "names", "settings", "units", "scale", "files"),
     *("maths", "ground"),
     *("skeleton", "performance", "motion", "bvh", "body", "legs", "blending"),
     *("feet", "retargeting", "control", "database", "sources", "mending", "facts", "building"),
@@ -523,7 +523,7 @@ before = set(sys.modules)
 motion_matching.register()
 motion_matching.unregister()
 new = {name for name in set(sys.modules) - before if name.startswith("motion_matching.")}
-light = {"errors", "lazy", "names", "progress", "settings", "scale", "files", "files.file_paths", "files.json_files", "files.presets",
+light = {"errors", "lazy", "names", "progress", "settings", "units", "files", "files.file_paths", "files.json_files", "files.presets",
          "performance", "performance.intent", "performance.labels", "performance.published", "performance.scripts",
          "performance.settings", "performance.old_names", "performance.playing_settings",
          "performance.steering_settings", "database",

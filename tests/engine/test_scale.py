@@ -17,8 +17,9 @@ from motion_matching.engine.performance.intent import FuturePath, Intent
 from motion_matching.engine.performance.labels import DisplacementLabel
 from motion_matching.engine.performance.settings import PerformerSettings
 from motion_matching.engine.performance.steering_settings import Coupling, Steering
-from motion_matching.engine.scale import POSE, VELOCITY, Scale
+from motion_matching.engine.scale import Scale
 from motion_matching.engine.takes import baking, joining, takes
+from motion_matching.engine.units import POSE, VELOCITY
 from tests.engine.sizes import make_sizes
 
 GIANT = Scale.from_size(4.0)

@@ -20,7 +20,7 @@ from ..maths.rotations import component_quat as quat
 from ..maths.springs import spring
 from ..motion.margins import MARGINS
 from ..performance.settings import PerformerSettings
-from ..scale import VELOCITY, Columns, measured
+from ..units import VELOCITY, Columns, measured
 from .jump import Jump, Seam
 from .jump_fade import SPRING, FadeShape, choose_fade
 from .numbers import NUMBERS

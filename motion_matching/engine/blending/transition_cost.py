@@ -17,7 +17,7 @@ import numpy as np
 
 from ..maths.rotations import component_quat, quat
 from ..performance.settings import PerformerSettings
-from ..scale import POSE, VELOCITY, measured
+from ..units import POSE, VELOCITY, measured
 from .inertialization import Fading, Inertializer, compute_angular_velocity
 from .jump import Jump
 from .numbers import NUMBERS

@@ -23,8 +23,9 @@ from ..maths.rotations import quat
 from ..motion.margins import MARGINS
 from ..performance.settings import FootLocking, PerformerSettings
 from ..performance.start_state import GroundPlace, build_start_state, compose_places
-from ..scale import PLACE, POSE, Scale, measured
+from ..scale import Scale
 from ..skeleton.skeleton import Skeleton
+from ..units import PLACE, POSE, measured
 from .numbers import NUMBERS
 
 

@@ -17,8 +17,9 @@ from ..legs.legs import LegGeometry
 from ..motion.simulation_bone import SIMULATION_BONE_NAME
 from ..performance.settings import PerformerSettings
 from ..performance.start_state import MovingPose
-from ..scale import Scale, measured
+from ..scale import Scale
 from ..skeleton.skeleton import Skeleton
+from ..units import measured
 from .life.looking import Gaze
 from .trajectory import TrajectoryPoint
 

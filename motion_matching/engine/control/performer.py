@@ -29,7 +29,7 @@ from ..performance.start_state import (
     align_root,
     compose_places,
 )
-from ..scale import POSE, measured
+from ..units import POSE, measured
 from . import displacement
 from .label_blending import LabelBlending
 from .life.breathing import Breathing

@@ -16,8 +16,8 @@ from ..motion.clip import Clip
 from ..performance.performance import Performance, group_changes_by_tick
 from ..performance.settings import PerformerSettings
 from ..progress import ReportShare
-from ..scale import PLACE, POSE, measured
 from ..skeleton.skeleton import Skeleton
+from ..units import PLACE, POSE, measured
 from .method import Explanation
 from .numbers import NUMBERS
 from .performer import Frame, Performer

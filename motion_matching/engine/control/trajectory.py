@@ -21,7 +21,7 @@ from ..maths.springs import compute_remainder, halflife_to_rate
 from ..motion.rest import AT_REST
 from ..performance.intent import FuturePath, Intent
 from ..performance.settings import AsPublished, Steering
-from ..scale import measured
+from ..units import measured
 from .numbers import NUMBERS
 
 # x, y, yaw, velocity, acceleration and yaw rate

@@ -19,8 +19,9 @@ from ..files.json_files import EntryError, expect_list, expect_number, expect_te
 from ..maths import planar
 from ..motion.rest import AT_REST
 from ..motion.simulation_bone import SimulationBoneSettings
-from ..scale import PLACE, POSE, VELOCITY, Columns, Scale, measured
+from ..scale import Scale
 from ..skeleton.skeleton import Skeleton
+from ..units import PLACE, POSE, VELOCITY, Columns, measured
 from . import gaits
 from .features.features import (
     Normalization,

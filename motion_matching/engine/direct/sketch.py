@@ -12,7 +12,7 @@ from ..ground.footholds import measure_slopes
 from ..ground.ground import FLAT, Ground, compute_step_height, compute_step_heights, follow_floor
 from ..maths import planar
 from ..maths.along_time import find_runs
-from ..scale import PLACE
+from ..units import PLACE
 from .fit.closing import Closed
 from .footage.footage import Footage
 from .limbs.body_parts import get_part_places

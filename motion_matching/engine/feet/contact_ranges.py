@@ -18,7 +18,7 @@ from ..files import file_paths, json_files
 from ..files.json_files import EntryError, expect_list, expect_number, expect_object, expect_pair
 from ..maths.along_time import find_runs
 from ..performance.performance import FARTHEST, HIGHEST_RATE, LONGEST_TAKE
-from ..scale import measured
+from ..units import measured
 from .dragging import Drag, find_place, find_places
 from .numbers import NUMBERS
 

@@ -14,7 +14,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from ..scale import Scale, measured
+from ..scale import Scale
+from ..units import measured
 from .numbers import NUMBERS
 
 Point = tuple[float, float]

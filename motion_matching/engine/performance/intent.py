@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..scale import measured
+from ..units import measured
 
 
 @measured(times="s", positions="m")

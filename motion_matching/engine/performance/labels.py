@@ -13,8 +13,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SettingsError
-from ..scale import measured
 from ..settings import get_defaults
+from ..units import measured
 
 if TYPE_CHECKING:
     from .steering_settings import Coupling

@@ -9,8 +9,8 @@ from functools import partial
 from types import MappingProxyType
 
 from ..errors import SettingsError
-from ..scale import measured
 from ..settings import LARGEST, Room, describe, is_number
+from ..units import measured
 
 PREDICTIONS = MappingProxyType(
     {  # in the order of Blender's property, which stores positions

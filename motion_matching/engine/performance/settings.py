@@ -11,8 +11,8 @@ from types import MappingProxyType
 from typing import Any
 
 from ..errors import SettingsError
-from ..scale import measured
 from ..settings import check_names, get_defaults, room
+from ..units import measured
 from .labels import labels_from_data
 from .old_names import accept_old_names
 from .playing_settings import AsPublished, Blending, Field, FootLocking, Life, Search

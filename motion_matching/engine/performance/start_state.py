@@ -16,8 +16,8 @@ import numpy as np
 from ..files.json_files import EntryError, expect_list, expect_number, expect_object
 from ..maths.planar import rotate, rotate_xy, wrap
 from ..maths.rotations import quat
-from ..scale import BONE, BONE_VELOCITY, GROUND_MOTION, POSE, VELOCITY, measured
 from ..skeleton.skeleton import Skeleton
+from ..units import BONE, BONE_VELOCITY, GROUND_MOTION, POSE, VELOCITY, measured
 from .numbers import NUMBERS
 
 # metres, and metres or radians per second

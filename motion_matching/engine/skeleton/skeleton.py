@@ -9,7 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from ..maths.rotations import quat
-from ..scale import Columns, measured
+from ..units import Columns, measured
 
 
 @measured(rest_positions="m", end_sites=Columns(("", "m")))

@@ -24,7 +24,8 @@ from ..maths.along_time import find_runs
 from ..maths.rotations import quat
 from ..maths.rotations.component_quat import mix_poses
 from ..motion.simulation_bone import GroundTrack
-from ..scale import POSE, Scale
+from ..scale import Scale
+from ..units import POSE
 from . import metrics
 from .bodies import BodyMotion, Frames
 from .numbers import NUMBERS

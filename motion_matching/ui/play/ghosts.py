@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ... import app, engine
-from ...engine.scale import measured
+from ...engine.units import measured
 from ..base import colors, drawing
 
 if TYPE_CHECKING:

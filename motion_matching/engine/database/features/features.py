@@ -12,8 +12,8 @@ import numpy as np
 
 from ...errors import SettingsError
 from ...files import presets
-from ...scale import measured
 from ...settings import LARGEST, is_number
+from ...units import measured
 from ..numbers import NUMBERS
 from .bone_motion import FeatureMotion
 from .kinds import KINDS, fades, find_kind, paths

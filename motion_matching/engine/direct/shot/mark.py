@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ...scale import measured
 from ...settings import Description, get_defaults, get_descriptions
+from ...units import measured
 
 Point = tuple[float, float]
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from dataclasses import InitVar, dataclass, field, replace
 
 from ...ground.ground import FLAT, Box, Ground, Wall, to_body_units
-from ...scale import Scale, measured
+from ...scale import Scale
+from ...units import measured
 from ..numbers import NUMBERS
 from .mark import LONGEST_SHOT, Mark, Point
 

@@ -17,8 +17,8 @@ import numpy as np
 from ...errors import SettingsError
 from ...maths.planar import wrap
 from ...performance.settings import LARGEST_SPEED
-from ...scale import measured
 from ...settings import is_number
+from ...units import measured
 from ..numbers import NUMBERS
 
 ANY = ""  # the task without a tag, which every value function has
