@@ -4,7 +4,7 @@
     python3 build.py demo           build and solve the demo, say where the results lie
     python3 build.py test [...]     run the tests, two at a time; what follows goes to pytest
     python3 build.py test --slow    run those that are left out unless files or names are given
-    python3 build.py test --fast    run the first case of those that need no Blender, in a minute
+    python3 build.py test --fast    run the first case of those that need no Blender, in 100 s
     python3 build.py lint [--fast]  ruff, mypy and the manual; --fast runs ruff alone, --types mypy
     python3 build.py docs           write the manual's tables, build it as a site in `build/site`
     python3 build.py bench [names]  measure building, searching and the tick; all, or those named
