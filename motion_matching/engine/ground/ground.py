@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from ..maths.planar import rotate_xy
 from ..scale import Scale
 from ..units import measured
 from .numbers import NUMBERS
@@ -389,19 +391,17 @@ class Boxes(Walls):
         x, y = place
         for left, right, low, high, box in self._bounds:
             near = left - radius < x < right + radius and low - radius < y < high + radius
-            if near and _measure_gaps(box, np.array([place]))[0] < radius:
+            if near and _measure_gap(box, place) < radius:
                 return box
         return None
 
 
 def _find_place_beside(boxes: Sequence[Box], place: Point, reach: float) -> Point:
-    """Return the nearest place that is `reach` beside all boxes, out through one side or two.
+    """Return the nearest place that is `reach` beside all boxes.
 
-    It is straight out of a side, or where the ways beside two sides cross.
+    It is straight out of a side, or where the lines beside two sides cross.
     """
-    yaws = np.repeat([box.yaw for box in boxes], 4) + np.tile(
-        0.5 * math.pi * np.arange(4), len(boxes)
-    )
+    yaws = np.array([box.yaw + 0.5 * math.pi * side for box in boxes for side in range(4)])
     normals = np.column_stack([np.cos(yaws), np.sin(yaws)])
     centers = np.repeat([box.center for box in boxes], 4, axis=0)
     halves = 0.5 * np.array([(*box.size, *box.size) for box in boxes]).ravel()
@@ -411,16 +411,13 @@ def _find_place_beside(boxes: Sequence[Box], place: Point, reach: float) -> Poin
     sines = np.sin(yaws[other] - yaws[one])
     one, other, sines = (each[np.abs(sines) > _SHORTEST] for each in (one, other, sines))
     turned = normals[:, ::-1] * (1.0, -1.0)
-    crossing = (ends[other, None] * turned[one] - ends[one, None] * turned[other]) / -sines[:, None]
-    places = np.concatenate([straight, crossing])
-    is_free = np.all([_measure_gaps(box, places) >= reach - 0.5 * _SKIN for box in boxes], axis=0)
-    away = np.linalg.norm(places - place, axis=1)
-    x, y = places[np.argmin(np.where(is_free, away, np.inf))].tolist()
-    return x, y
+    crossing = (ends[one, None] * turned[other] - ends[other, None] * turned[one]) / sines[:, None]
+    ways = sorted(np.concatenate([straight, crossing]).tolist(), key=partial(math.dist, place))
+    free = reach - 0.5 * _SKIN
+    return next((x, y) for x, y in ways if all(_measure_gap(box, (x, y)) >= free for box in boxes))
 
 
-def _measure_gaps(box: Box, places: np.ndarray) -> np.ndarray:
-    """Return how far (N,) places (N, 2) are from a box: zero on its edge and inside."""
-    c, s = math.cos(box.yaw), math.sin(box.yaw)
-    own = np.abs((places - box.center) @ [[c, -s], [s, c]]) - 0.5 * np.array(box.size)
-    return np.linalg.norm(np.maximum(own, 0.0), axis=1)
+def _measure_gap(box: Box, point: Point) -> float:
+    """Return how far a point is from a box: zero on its edge and inside."""
+    a, b = rotate_xy(point[0] - box.center[0], point[1] - box.center[1], -box.yaw)
+    return math.hypot(max(abs(a) - 0.5 * box.size[0], 0.0), max(abs(b) - 0.5 * box.size[1], 0.0))
