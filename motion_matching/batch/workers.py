@@ -23,6 +23,7 @@ from .job import Job, Row
 from .run import Outcome, Runner, clear_leftovers, store
 
 _WAIT = 0.02  # seconds between looks at the answers: rows take longer, and looking costs nothing
+_LONGEST_START = 300.0  # seconds in which a process has to begin its row, on the slowest disk
 _PATIENCE = 5.0  # seconds in which a worker that is to end may remove what it has half written
 _THREADS = ("OPENBLAS", "OMP", "MKL", "VECLIB_MAXIMUM", "NUMEXPR")
 _PACKAGE = Path(__file__).resolve().parents[1]
@@ -50,9 +51,14 @@ def serve(job: Job, runner: Runner, answers: Path, numbers: TextIO) -> None:
     watch = _watch_parent()
     for line in numbers:
         number, attempt = map(int, line.split())
-        ended = runner.run(job.rows[number - 1], attempt, watch)
-        with open(answers, "a", encoding="utf-8") as stream:
-            stream.write(json.dumps(ended._asdict()) + "\n")
+        _answer(answers, None)
+        _answer(answers, runner.run(job.rows[number - 1], attempt, watch))
+
+
+def _answer(answers: Path, ended: Outcome | None) -> None:
+    """Add an answer: how a row has ended, or that it begins, from when its time counts."""
+    with open(answers, "a", encoding="utf-8") as stream:
+        stream.write(json.dumps(ended._asdict() if ended else {}) + "\n")
 
 
 def _watch_parent() -> ReportProgress:
@@ -75,7 +81,8 @@ class Worker:
     def __init__(self, job: Job, folder: Path, number: int, options: Sequence[str]) -> None:
         self.row: Row | None = None
         self.attempt = 0
-        self._begun = 0.0
+        self._given = 0.0
+        self._begun: float | None = None
         self._seen = 0  # bytes of the answers
         self._key: dict[str, object] = {}
         own = folder / f"worker-{number}"  # with all its temporary files
@@ -102,7 +109,7 @@ class Worker:
     def begin(self, row: Row, attempt: int, key: dict[str, object]) -> None:
         """Give the worker a row."""
         self.row, self.attempt, self._key = row, attempt, key
-        self._begun = time.monotonic()
+        self._given, self._begun = time.monotonic(), None
         assert self.process.stdin is not None
         with suppress(OSError):  # it is dead, which `poll` will find
             self.process.stdin.write(f"{row.number} {attempt}\n")
@@ -111,28 +118,32 @@ class Worker:
     def poll(self, limit: float | None) -> Outcome | None:
         """Return how the row ended, if it has: by its answer, by its death, or by the time."""
         is_dead = self.process.poll() is not None  # before its last answer is read
-        if answer := self._read_answer():
+        if answer := self._read_answers():
             return answer
-        seconds = time.monotonic() - self._begun
+        seconds = time.monotonic() - (self._begun or self._given)
         if is_dead:
             text = f"its process ended with code {self.process.returncode}"
             return self._fail(text, seconds, may_retry=True)
-        if limit is not None and seconds > limit:
+        most = limit if self._begun else _LONGEST_START
+        if most is not None and seconds > most:
             self.process.kill()
             self.process.wait()
-            return self._fail(f"it took over {limit:g} s, and was stopped", seconds)
+            return self._fail(f"it took over {most:g} s, and was stopped", seconds)
         return None
 
-    def _read_answer(self) -> Outcome | None:
+    def _read_answers(self) -> Outcome | None:
+        """Return how the row ended, if the worker has said it; note when it began."""
         if not self._answers.exists() or self._answers.stat().st_size == self._seen:
             return None
         with open(self._answers, "rb") as stream:
             stream.seek(self._seen)
-            line = stream.read()
-        if not line.endswith(b"\n"):
+            lines = stream.read()
+        if not lines.endswith(b"\n"):
             return None
-        self._seen += len(line)
-        return Outcome(**json.loads(line))
+        self._seen += len(lines)
+        self._begun = self._begun or time.monotonic()
+        last = json.loads(lines.splitlines()[-1])
+        return Outcome(**last) if last else None
 
     def _fail(self, text: str, seconds: float, *, may_retry: bool = False) -> Outcome:
         """Clear up after a row that nobody does any more, and store that it has failed."""

@@ -42,7 +42,9 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     else:
         with make_folders(rows, keep=not arguments.check):
             _check(job, rows, runner, out)
-            if not arguments.check:
+            if arguments.check:
+                out.say(f"{len(rows)} rows are right.")
+            else:
                 _run(job, rows, runner, arguments, out)
 
 
@@ -65,7 +67,6 @@ def _check(job: Job, rows: Sequence[Row], runner: Runner, out: Output) -> None:
     if wrong:
         more = f" ({len(wrong) - 1} more rows are wrong)" if wrong[1:] else ""
         raise BatchError(f"{wrong[0].rstrip('.')}{more}.")
-    out.say(f"{len(rows)} rows are right.")
 
 
 def _run(
