@@ -22,6 +22,7 @@ PINS = (
         "none below 2.2",
     ),
     ("scipy", dict.fromkeys(BLENDERS, "1.15.3"), "the one that is shipped, see WHEELS"),
+    ("tqdm", dict.fromkeys(BLENDERS, "4.70.1"), "the one that is shipped"),
     ("pytest", dict.fromkeys(BLENDERS, "9.2.0"), "test"),
     ("pysdl2", dict.fromkeys(BLENDERS, "0.9.17"), "the one that is shipped"),
     ("pysdl2-dll", dict.fromkeys(BLENDERS, "2.32.10"), "the one that is shipped"),
@@ -63,6 +64,7 @@ UNSTEADY = "AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL"
 # on 1.24.3. For Python 3.14, which only distributions run Blender on, 1.16.3 is the oldest series
 # there is.
 # - PySDL2 and pysdl2-dll read gamepads: the newest, with the last SDL 2 in it.
+# - tqdm draws bars of progress on terminals.
 WHEELS = {
     "PySDL2-0.9.17-py3-none-any.whl": "fe923dbf5c7b27bbc1eb2bf58abfa793f8f13fd7ae8b27b1bc2de49920bcbd41",
     "pysdl2_dll-2.32.10-py2.py3-none-macosx_10_11_x86_64.whl": "cab126a82c2bd2cd79b6cb8da906916884789c9f4f1ae4cf861f26438ce651a4",
@@ -81,4 +83,5 @@ WHEELS = {
     "scipy-1.16.3-cp314-cp314-macosx_12_0_arm64.whl": "bb61878c18a470021fb515a843dc7a76961a8daceaaaa8bad1332f1bf4b54657",
     "scipy-1.16.3-cp314-cp314-manylinux2014_x86_64.manylinux_2_17_x86_64.whl": "d3837938ae715fc0fe3c39c0202de3a8853aff22ca66781ddc2ade7554b7e2cc",
     "scipy-1.16.3-cp314-cp314-win_amd64.whl": "e5d42a9472e7579e473879a1990327830493a7047506d58d73fc429b84c1d49d",
+    "tqdm-4.70.1-py3-none-any.whl": "c293e525e6fef9c20e8728fd4612df02a0aa31bb5fe91ecd93e123b1b7bffa73",
 }

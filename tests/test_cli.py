@@ -11,6 +11,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from importlib import import_module
@@ -933,8 +934,10 @@ def test_progress_shows_only_on_a_terminal_and_is_erased(
     assert "walk.npz: " in printed.out
     monkeypatch.setattr(sys, "stderr", Terminal())
     assert run(*command) == 0
-    assert "Reading … 0%" in sys.stderr.getvalue()
-    assert sys.stderr.getvalue().endswith("\r\x1b[K")
+    assert re.search(r"\rReading +0% \|.* left", sys.stderr.getvalue())
+    *_, last, rest = sys.stderr.getvalue().split("\r")
+    assert (last.strip(), rest) == ("", "")
+    assert threading.active_count() == 1
     assert capsys.readouterr().out == printed.out
     monkeypatch.setattr(sys, "stderr", Terminal())
     assert run(*command, "--quiet") == 0

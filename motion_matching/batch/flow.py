@@ -101,7 +101,7 @@ class Reporter:
     def show_stage(self, stage: str = "", part: float = 0.0) -> None:
         """Show how far all rows are, and the one that is being done."""
         share = (self.count.ended + part) / self._total
-        self._out.show_progress(f"Rows ({self._describe()})", share)
+        self._out.show_progress(f"Rows ({self._describe()})", share)  # its bar says the time left
 
     def end(self, row: Row, outcome: Outcome) -> None:
         """Report that a row has ended."""
@@ -121,12 +121,12 @@ class Reporter:
     def _say_to_farm(self) -> None:
         """Print progress as OpenJD reads it, even if quiet."""
         print(f"openjd_progress: {100 * self.count.ended / self._total:.1f}")
-        print(f"openjd_status: {self._describe()}", flush=True)
+        print(f"openjd_status: {self._describe()}{self._describe_time_left()}", flush=True)
 
     def _describe(self) -> str:
         count = self.count
         failed = f", {count.failed} failed" if count.failed else ""
-        return f"{count.ended} of {self._total}{failed}{self._describe_time_left()}"
+        return f"{count.ended} of {self._total}{failed}"
 
     def _describe_time_left(self) -> str:
         """Return the time that is left, if those that were done take as long as others."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..engine.errors import shorten
 from .arguments import PROGRAM
+from .progress_bar import ProgressBar
 
 if TYPE_CHECKING:
     from ..engine.files.file_paths import NamedPath
@@ -27,23 +28,24 @@ class Output:
     def __init__(self, quiet: bool, kept: KeptDatabases | None = None) -> None:
         self.quiet = quiet
         self.kept = kept
+        self._bar = ProgressBar()
         # without a terminal, as for a program of the desktop, there may be no outputs at all
         self.is_live = sys.stderr is not None and sys.stderr.isatty() and not quiet
 
     def say(self, text: str) -> None:
         """Print lines, unless quiet."""
-        self._clear()
+        self._bar.hide()
         if not self.quiet:
             print(text)
 
     def show_progress(self, stage: str, part: float | None = None) -> None:
         """Show on one line of the terminal the stage, and the share of it done (0..1)."""
         if self.is_live:
-            done = "" if part is None else f" {part:.0%}"
-            print(f"\r\x1b[K{stage} …{done}", end="", file=sys.stderr, flush=True)
+            self._bar.show(stage, part)
 
     def flush(self) -> None:
         """Write all printed lines; OSError if nobody reads them."""
+        self._bar.close()
         if sys.stdout is not None:
             sys.stdout.flush()
 
@@ -55,17 +57,13 @@ class Output:
 
     def fail(self, text: str, code: int) -> int:
         """Print an error as one sentence on one line; return the exit code."""
-        self._clear()
+        self._bar.close()
         sentence = shorten(" ".join(text.split()))
         print(
             f"{PROGRAM}: {sentence}{'' if sentence.endswith(('.', '?', '!')) else '.'}",
             file=sys.stderr,
         )
         return code
-
-    def _clear(self) -> None:
-        if self.is_live:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
 
 
 def say_warnings(notes: Iterable[BuildNote], out: Output) -> None:

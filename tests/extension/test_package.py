@@ -19,27 +19,32 @@ from building import package, pins
 from tests.conftest import CHECKOUT
 
 SDL = "PySDL2-0.9.17-py3-none-any.whl"
+TQDM = "tqdm-4.70.1-py3-none-any.whl"
 EXPECTED = {
     "windows-x64": {
         SDL,
+        TQDM,
         "pysdl2_dll-2.32.10-py2.py3-none-win_amd64.whl",
         "scipy-1.15.3-cp311-cp311-win_amd64.whl",
         "scipy-1.15.3-cp313-cp313-win_amd64.whl",
     },
     "macos-arm64": {
         SDL,
+        TQDM,
         "pysdl2_dll-2.32.10-py2.py3-none-macosx_11_0_universal2.whl",
         "scipy-1.15.3-cp311-cp311-macosx_12_0_arm64.whl",
         "scipy-1.15.3-cp313-cp313-macosx_12_0_arm64.whl",
     },
     "macos-x64": {
         SDL,
+        TQDM,
         "pysdl2_dll-2.32.10-py2.py3-none-macosx_10_11_x86_64.whl",
         "scipy-1.15.3-cp311-cp311-macosx_10_13_x86_64.whl",
         "scipy-1.15.3-cp313-cp313-macosx_10_13_x86_64.whl",
     },
     "linux-x64": {
         SDL,
+        TQDM,
         "pysdl2_dll-2.32.10-py2.py3-none-manylinux2014_x86_64.whl",
         "scipy-1.15.3-cp311-cp311-manylinux_2_17_x86_64.manylinux2014_x86_64.whl",
         "scipy-1.15.3-cp313-cp313-manylinux_2_17_x86_64.manylinux2014_x86_64.whl",
@@ -184,8 +189,9 @@ def test_each_platform_and_python_gets_one_wheel_of_each_kind():
                 "PySDL2",
                 "pysdl2_dll",
                 "scipy",
+                "tqdm",
             ]
-        assert len(package.choose_wheels(platform, ("3.13", "3.14"))) == 4
+        assert len(package.choose_wheels(platform, ("3.13", "3.14"))) == 5
 
 
 def test_the_zip_for_distributions_is_named_so(tmp_path):
