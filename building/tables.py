@@ -1,5 +1,7 @@
 """Write the tables of settings and tuned numbers in the manual from where they are defined.
 
+The schema of batches is written with them, from the options of commands.
+
 `python -m building.tables` replaces what stands between `<!-- table: ClassName -->` and
 `<!-- end of table -->` in the pages of `docs`; with `--check` it only reports which pages are out
 of date. The table of a class without described settings is left as it was written. The table
@@ -12,7 +14,7 @@ import importlib
 import math
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,8 @@ from typing import Any
 from motion_matching.engine.database.features import kinds
 from motion_matching.engine.performance import scripts
 from motion_matching.engine.settings import get_defaults, get_descriptions, list_rooms
+
+from . import job_schema
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PACKAGE = DOCS.parent / "motion_matching"
@@ -150,17 +154,24 @@ def _escape(text: str) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    """Write all pages anew, or with `--check` return 1 if one is out of date."""
-    stale, outcome = 0, "its tables are out of date" if arguments else "tables written"
+    """Write pages and schema anew, or with `--check` return 1 if one is out of date."""
+    stale, outcome = 0, "is out of date" if arguments else "written"
+    for file, old, new in list_written():
+        if old != new:
+            stale = 1
+            print(f"{file.relative_to(DOCS.parent)}: {outcome}")
+            if not arguments:
+                file.write_text(new, encoding="utf-8")
+    return stale if arguments else 0
+
+
+def list_written() -> Iterator[tuple[Path, str, str]]:
+    """Yield pages with tables, and the schema of batches: as they are, and as they should be."""
     for page in sorted(DOCS.glob("*.md")):
         text = page.read_text(encoding="utf-8")
-        filled = fill_tables(text)
-        if filled != text:
-            stale = 1
-            print(f"docs/{page.name}: {outcome}")
-            if not arguments:
-                page.write_text(filled, encoding="utf-8")
-    return stale if arguments else 0
+        yield page, text, fill_tables(text)
+    schema = job_schema.FILE
+    yield schema, schema.read_text("utf-8") if schema.exists() else "", job_schema.write_schema()
 
 
 if __name__ == "__main__":
