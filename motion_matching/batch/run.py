@@ -121,7 +121,7 @@ class Runner:
         with limit_scripts(self._allow_scripts) as stopped:
             yield
         for driver in dict.fromkeys(stopped):
-            out.say(f"Warning: the driver {driver} is Python, which only --allow-scripts runs.")
+            out.say(f"Warning: the driver {driver} fails; --allow-scripts lets it run any Python.")
 
 
 def _explain(error: Exception) -> str:

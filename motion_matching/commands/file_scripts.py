@@ -1,4 +1,4 @@
-"""Choose whether Blender files may run scripts, and name the drivers that stand still without."""
+"""Choose whether Blender files may run scripts, and name the drivers that fail without."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .loading import load_blender
 def limit_scripts(allow: bool) -> Iterator[list[str]]:
     """Let files that are opened in the block run scripts, or not; the user's choice comes back.
 
-    Yields the names of drivers that are Python and do not run, which fills as files are opened.
+    Yields the names of drivers that fail without, a list that fills as files are opened.
     """
     load_blender()
     bpy: Any = import_module("bpy")
@@ -22,7 +22,8 @@ def limit_scripts(allow: bool) -> Iterator[list[str]]:
 
     @bpy.app.handlers.persistent
     def note(*opened: object) -> None:
-        stopped.extend(_list_stopped(bpy.data))
+        bpy.context.view_layer.update()  # drivers know only then that they fail
+        stopped.extend(_list_failing(bpy.data))
 
     handlers = bpy.app.handlers.load_post
     paths = bpy.context.preferences.filepaths
@@ -38,10 +39,9 @@ def limit_scripts(allow: bool) -> Iterator[list[str]]:
             handlers.remove(note)
 
 
-def _list_stopped(data: Any) -> Iterator[str]:
-    """Yield the drivers of objects and armatures that only Python can compute."""
+def _list_failing(data: Any) -> Iterator[str]:
+    """Yield the drivers of objects and armatures that could not be computed."""
     for block in (*data.objects, *data.armatures):
         for curve in block.animation_data.drivers if block.animation_data else ():
-            driver = curve.driver
-            if driver.type == "SCRIPTED" and not driver.is_simple_expression:
-                yield f"'{driver.expression}' of '{block.name}' ({curve.data_path})"
+            if not curve.driver.is_valid:
+                yield f"'{curve.driver.expression}' of '{block.name}' ({curve.data_path})"
