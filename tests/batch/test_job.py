@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -257,3 +258,14 @@ def test_all_targets_of_commands_are_outputs() -> None:
         outputs = {each.key for each in list_options(command) if is_output(each)}
         assert outputs <= targets, command
         assert targets <= outputs | {"output", "folder"}, command
+
+
+def test_the_batches_of_the_manual_are_right(tmp_path: Path) -> None:
+    manual = (Path(__file__).parents[2] / "docs" / "batches.md").read_text(encoding="utf-8")
+    batches = re.findall(r"```json\n(\{.*?)```", manual, re.DOTALL)
+    assert len(batches) >= 3
+    counts = []
+    for text in batches:
+        (tmp_path / "jobs.json").write_text(text)
+        counts.append(len(load_job(tmp_path / "jobs.json").rows))
+    assert f"These are {max(counts)} rows." in manual
