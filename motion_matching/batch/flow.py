@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 from ..commands.output import Output
 from . import state
 from .job import Job, Row
-from .run import Outcome, Runner
+from .run import RowOutcome, Runner, clear_tables
 from .workers import Pool
 
 _BLOCKED = "not run"
@@ -42,7 +42,7 @@ class Doer(Protocol):
     def begin(self, row: Row, attempt: int, key: dict[str, object]) -> None:
         """Begin a row."""
 
-    def wait(self) -> tuple[Row, int, Outcome]:
+    def wait(self) -> tuple[Row, int, RowOutcome]:
         """Return the next row that has ended, at which attempt, and how."""
 
 
@@ -66,7 +66,7 @@ class Here:
         """Take a row."""
         self._row, self._attempt = row, attempt
 
-    def wait(self) -> tuple[Row, int, Outcome]:
+    def wait(self) -> tuple[Row, int, RowOutcome]:
         """Do the row."""
         assert self._row is not None
         row, self._row = self._row, None
@@ -103,7 +103,7 @@ class Reporter:
         share = (self.count.ended + part) / self._total
         self._out.show_progress(f"Rows ({self._describe()})", share)  # its bar says the time left
 
-    def end(self, row: Row, outcome: Outcome) -> None:
+    def end(self, row: Row, outcome: RowOutcome) -> None:
         """Report that a row has ended."""
         field = {state.DONE: "done", state.FAILED: "failed", _BLOCKED: "blocked"}
         name = field.get(outcome.state, "skipped")
@@ -145,7 +145,7 @@ def _format_time(seconds: float) -> str:
     return f"{minutes} min" if minutes < 90 else f"{hours:g} h"
 
 
-def describe_row(row: Row, how: str, why: str, outcome: Outcome | None = None) -> dict[str, Any]:
+def describe_row(row: Row, how: str, why: str, outcome: RowOutcome | None = None) -> dict[str, Any]:
     """Return how a row stands or ended, for programs."""
     found = {"row": row.number, "name": row.name, "command": row.command, "state": how}
     if why:
@@ -198,9 +198,9 @@ class Flow:
         lacking = [number for number in row.needs if not self._ended.get(number, True)]
         if lacking:
             text = f"it needs row {lacking[0]}, which failed"
-            self._end(row, Outcome(_BLOCKED, text), reporter)
+            self._end(row, RowOutcome(_BLOCKED, text), reporter)
         elif not self._manner.force and self._is_done(row):
-            self._end(row, Outcome("skipped"), reporter)
+            self._end(row, RowOutcome("skipped"), reporter)
         else:
             doer.begin(row, 1, self._runner.digests.make_key(row))
         return True
@@ -212,7 +212,7 @@ class Flow:
     def _is_done(self, row: Row) -> bool:
         return state.find_standing(row, self._runner.digests).state == state.DONE
 
-    def _end(self, row: Row, outcome: Outcome, reporter: Reporter) -> None:
+    def _end(self, row: Row, outcome: RowOutcome, reporter: Reporter) -> None:
         self._ended[row.number] = outcome.state in (state.DONE, "skipped")
         if outcome.error:
             self.failed[row] = outcome.error
@@ -235,4 +235,5 @@ def run_rows(
     else:
         with Pool(job, min(count, len(rows)), manner.time_limit, options) as pool:
             flow.run(pool, reporter)
+        clear_tables(pool.lost)
     return flow.failed

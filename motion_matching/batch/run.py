@@ -12,11 +12,11 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple, NoReturn, TextIO
 
+from .. import commands
 from ..commands.arguments import PROGRAM, build_parser
-from ..commands.file_scripts import limit_scripts
-from ..commands.loading import KeptDatabases
 from ..commands.output import Output
 from ..commands.running import explain, load_command, run_command
+from ..engine import direct
 from ..engine.errors import BatchError, MotionMatchingError
 from ..engine.files import file_paths
 from ..engine.progress import ReportProgress
@@ -25,7 +25,7 @@ from .job import Job, Row
 from .state import Digests
 
 
-class Outcome(NamedTuple):
+class RowOutcome(NamedTuple):
     """How a row ended: done or failed, why it failed, in seconds, and whether to try it again."""
 
     state: str
@@ -45,7 +45,9 @@ class Parser(argparse.ArgumentParser):
 class RowOutput(Output):
     """Prints what the command of a row says to its log, and passes on its progress."""
 
-    def __init__(self, log: TextIO, kept: KeptDatabases, progress: ReportProgress | None) -> None:
+    def __init__(
+        self, log: TextIO, kept: commands.loading.KeptDatabases, progress: ReportProgress | None
+    ) -> None:
         super().__init__(quiet=False, kept=kept)
         self.is_live = False  # what needs a terminal does not
         self._log = log
@@ -68,7 +70,7 @@ class Runner:
         self.digests = Digests()
         self._allow_scripts = allow_scripts
         self._parser = build_parser(Parser)
-        self._kept = KeptDatabases()
+        self._kept = commands.loading.KeptDatabases()  # now numpy is loaded, and not before
 
     def check(self, row: Row) -> str:
         """Return what is wrong with a row before it runs; empty for nothing."""
@@ -82,7 +84,7 @@ class Runner:
             return sentence
         return ""
 
-    def run(self, row: Row, attempt: int = 1, progress: ReportProgress | None = None) -> Outcome:
+    def run(self, row: Row, attempt: int = 1, progress: ReportProgress | None = None) -> RowOutcome:
         """Do a row, store how it stands, and return that. Ctrl-C is raised, and nothing stored."""
         clear_leftovers(row)
         started = time.monotonic()
@@ -91,12 +93,12 @@ class Runner:
             with open_log(row, attempt) as log:
                 ended = self._run_command(row, RowOutput(log, self._kept, progress))
         except OSError as error:
-            ended = Outcome(state.FAILED, explain(error))
+            ended = RowOutcome(state.FAILED, explain(error))
         ended = ended._replace(seconds=round(time.monotonic() - started, 3))
         outputs = self.digests.of_outputs(row) if ended.state == state.DONE else {}
         return store(row, ended, key, attempt, outputs)
 
-    def _run_command(self, row: Row, out: RowOutput) -> Outcome:
+    def _run_command(self, row: Row, out: RowOutput) -> RowOutcome:
         try:
             _clear_numbered(row, self.digests)
             with self._limit_scripts(row, out):
@@ -108,8 +110,8 @@ class Runner:
                 sentence = f"{type(error).__name__}: {error}"
             out.say(f"Failed: {sentence}")
             is_known = isinstance(error, MotionMatchingError)
-            return Outcome(state.FAILED, " ".join(sentence.split()), may_retry=not is_known)
-        return Outcome(state.DONE)
+            return RowOutcome(state.FAILED, " ".join(sentence.split()), may_retry=not is_known)
+        return RowOutcome(state.DONE)
 
     @contextmanager
     def _limit_scripts(self, row: Row, out: RowOutput) -> Iterator[None]:
@@ -118,7 +120,7 @@ class Runner:
         if not any(file.suffix.lower() == ".blend" for file in files):
             yield
             return
-        with limit_scripts(self._allow_scripts) as stopped:
+        with commands.file_scripts.limit_scripts(self._allow_scripts) as stopped:
             yield
         for driver in dict.fromkeys(stopped):
             out.say(f"Warning: the driver {driver} fails; --allow-scripts lets it run any Python.")
@@ -133,11 +135,11 @@ def _explain(error: Exception) -> str:
 
 def store(
     row: Row,
-    ended: Outcome,
+    ended: RowOutcome,
     key: dict[str, object],
     attempts: int,
     outputs: dict[str, str] | None = None,
-) -> Outcome:
+) -> RowOutcome:
     """Store how a row ended, and return that; a row whose state cannot be written has failed."""
     found = {"state": ended.state, "error": ended.error, "seconds": ended.seconds}
     found |= {"attempts": attempts, "outputs": outputs or {}, "key": key}
@@ -160,6 +162,15 @@ def clear_leftovers(row: Row) -> None:
     """Remove temporary files that a killed process left of what a row writes."""
     for path in (*row.writes, row.state_file):
         file_paths.sweep_unfinished(path)
+        for file in path.rglob(".*") if path.is_dir() else ():
+            if file_paths.is_unfinished(file):
+                file.unlink(missing_ok=True)
+
+
+def clear_tables(rows: Iterable[Row]) -> None:
+    """Remove tables of jumps that a killed process wrote, while nobody else does rows."""
+    for database in {row.reads[0] for row in rows if row.command == "direct"}:
+        file_paths.sweep_unfinished(direct.footage.jump_table.get_table_path(database))
 
 
 def _clear_numbered(row: Row, digests: Digests) -> None:

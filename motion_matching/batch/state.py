@@ -24,7 +24,7 @@ _MISSING = "missing"
 DONE, NEW, STALE, FAILED = "done", "new", "stale", "failed"
 
 
-class Standing(NamedTuple):
+class RowStanding(NamedTuple):
     """How a row stands, and why it has to be done if it has."""
 
     state: str
@@ -164,21 +164,21 @@ def save_state(row: Row, state: Mapping[str, Any]) -> None:
     file_paths.write_text(row.state_file, json.dumps(whole, indent=1) + "\n", BatchError)
 
 
-def find_standing(row: Row, digests: Digests) -> Standing:
+def find_standing(row: Row, digests: Digests) -> RowStanding:
     """Return how a row stands, from what is stored and from its files as they are now."""
     stored = load_state(row)
     if not stored:
-        return Standing(NEW, "it was not done yet")
+        return RowStanding(NEW, "it was not done yet")
     if changed := _find_change(stored["key"], digests.make_key(row)):
-        return Standing(STALE, changed)
+        return RowStanding(STALE, changed)
     if stored.get("state") != DONE:
-        return Standing(FAILED, str(stored.get("error", "it was stopped")))
+        return RowStanding(FAILED, str(stored.get("error", "it was stopped")))
     for name, digest in stored.get("outputs", {}).items():
         now = digests.of_file(row.state_file.parent / name)
         if now != digest:
             said = "is gone" if now == _MISSING else "is another file than was written"
-            return Standing(STALE, f"{name} {said}")
-    return Standing(DONE)
+            return RowStanding(STALE, f"{name} {said}")
+    return RowStanding(DONE)
 
 
 def _find_change(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:

@@ -20,7 +20,7 @@ from ..engine.files.own_files import make_temporary_folder
 from ..engine.progress import ReportProgress
 from . import state
 from .job import Job, Row
-from .run import Outcome, Runner, clear_leftovers, store
+from .run import RowOutcome, Runner, clear_leftovers, store
 
 _WAIT = 0.02  # seconds between looks at the answers: rows take longer, and looking costs nothing
 _LONGEST_START = 300.0  # seconds in which a process has to begin its row, on the slowest disk
@@ -55,7 +55,7 @@ def serve(job: Job, runner: Runner, answers: Path, numbers: TextIO) -> None:
         _answer(answers, runner.run(job.rows[number - 1], attempt, watch))
 
 
-def _answer(answers: Path, ended: Outcome | None) -> None:
+def _answer(answers: Path, ended: RowOutcome | None) -> None:
     """Add an answer: how a row has ended, or that it begins, from when its time counts."""
     with open(answers, "a", encoding="utf-8") as stream:
         stream.write(json.dumps(ended._asdict() if ended else {}) + "\n")
@@ -115,7 +115,7 @@ class Worker:
             self.process.stdin.write(f"{row.number} {attempt}\n")
             self.process.stdin.flush()
 
-    def poll(self, limit: float | None) -> Outcome | None:
+    def poll(self, limit: float | None) -> RowOutcome | None:
         """Return how the row ended, if it has: by its answer, by its death, or by the time."""
         is_dead = self.process.poll() is not None  # before its last answer is read
         if answer := self._read_answers():
@@ -131,7 +131,7 @@ class Worker:
             return self._fail(f"it took over {most:g} s, and was stopped", seconds)
         return None
 
-    def _read_answers(self) -> Outcome | None:
+    def _read_answers(self) -> RowOutcome | None:
         """Return how the row ended, if the worker has said it; note when it began."""
         if not self._answers.exists() or self._answers.stat().st_size == self._seen:
             return None
@@ -143,9 +143,9 @@ class Worker:
         self._seen += len(lines)
         self._begun = self._begun or time.monotonic()
         last = json.loads(lines.splitlines()[-1])
-        return Outcome(**last) if last else None
+        return RowOutcome(**last) if last else None
 
-    def _fail(self, text: str, seconds: float, *, may_retry: bool = False) -> Outcome:
+    def _fail(self, text: str, seconds: float, *, may_retry: bool = False) -> RowOutcome:
         """Clear up after a row that nobody does any more, and store that it has failed."""
         assert self.row is not None
         clear_leftovers(self.row)
@@ -153,7 +153,7 @@ class Worker:
             log.write(self._printed.read_text(encoding="utf-8", errors="replace"))
             print(f"Failed: {text}", file=log)
         error = f"{text}; see {self.row.log_file}"
-        ended = Outcome(state.FAILED, error, round(seconds, 3), may_retry)
+        ended = RowOutcome(state.FAILED, error, round(seconds, 3), may_retry)
         return store(self.row, ended, self._key, self.attempt)
 
     def ask_to_end(self) -> None:
@@ -186,6 +186,7 @@ class Pool:
         self._workers: list[Worker] = []
         self._started = 0
         self._stack = ExitStack()
+        self.lost = list[Row]()  # rows whose process ended in the middle of them
 
     def __enter__(self) -> Pool:
         self._folder = self._stack.enter_context(make_temporary_folder())
@@ -220,7 +221,7 @@ class Pool:
             self._workers.append(worker)
         worker.begin(row, attempt, key)
 
-    def wait(self) -> tuple[Row, int, Outcome]:
+    def wait(self) -> tuple[Row, int, RowOutcome]:
         """Return the next row that has ended, at which attempt, and how."""
         while True:
             for worker in self._workers:
@@ -228,5 +229,6 @@ class Pool:
                     row, worker.row = worker.row, None
                     if worker.process.poll() is not None:
                         self._workers.remove(worker)
+                        self.lost.append(row)
                     return row, worker.attempt, ended
             time.sleep(_WAIT)

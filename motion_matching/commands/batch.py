@@ -133,7 +133,7 @@ def _collect(rows: Sequence[Row], runner: Runner, path: Path, out: Output) -> No
         raise BatchError(f"{_name(lacking)} are not done, which {path} says too.")
 
 
-def _collect_row(row: Row, standing: state.Standing) -> dict[str, Any]:
+def _collect_row(row: Row, standing: state.RowStanding) -> dict[str, Any]:
     """Return how a row stands, what it took, and its reports."""
     stored = state.load_state(row)
     kept = {name: stored[name] for name in ("seconds", "attempts") if name in stored}

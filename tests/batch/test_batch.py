@@ -252,6 +252,16 @@ def test_ctrl_c_keeps_what_is_done_and_nothing_half_written(
     assert list_others(tmp_path / "out") == set()
 
 
+def test_leftovers_in_a_folder_that_a_row_writes_go(write: Write, tmp_path: Path) -> None:
+    (tmp_path / "clips").mkdir()
+    (tmp_path / "clips" / ".walk.unfinished-01234567.bvh").write_text("half")
+    (tmp_path / "clips" / ".hidden").write_text("mine")
+    path = write({"command": "demo-clips", "folder": "clips"})
+    assert run("batch", path, "--quiet") == 0
+    hidden = [file.name for file in (tmp_path / "clips").glob(".*")]
+    assert hidden == [".hidden"]
+
+
 def test_programs_and_farms_can_read_what_happens(
     write: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -118,6 +118,11 @@ def _flush(path: Path, flags: int) -> None:
         os.close(handle)
 
 
+def is_unfinished(path: Path) -> bool:
+    """Return whether a file is a temporary one, which replaces another once it is whole."""
+    return bool(_TEMPORARY.fullmatch(path.stem))
+
+
 def sweep_unfinished(target: Path, age: float = 0.0) -> None:
     """Remove temporary files of a target that a killed program left `age` seconds ago or longer.
 
