@@ -14,7 +14,7 @@ from ..engine.performance.settings import BY_DATA, PerformerSettings
 from ..engine.retargeting.settings import RetargetSettings
 from ..engine.settings import get_defaults, get_descriptions
 from . import options
-from .options import Groups
+from .options import Groups, Option
 
 PROGRAM = "motion_matching"
 _NEGATIVE_AXIS = re.compile("-[XYZxyz]$")
@@ -42,8 +42,6 @@ walk and run take one speed in m/s, or three: forward, to the side, back.
 weights takes a number for each feature that 'inspect' lists, such as weights=1,1,1,1,1,1,1.5.
 labels takes 'ready', or JSON: [{"tags": ["start"], "settings": {"clamp_distance": 0.3}}]."""
 
-_REQUIRED = " (required)"
-
 
 def _read_path(text: str) -> Path:
     """Return the path that an argument names; an empty one is the current folder, as for `Path`."""
@@ -52,12 +50,7 @@ def _read_path(text: str) -> Path:
     return Path(text)
 
 
-# by the first word of an option's value; all others are text
-_TYPES: dict[str, Callable[[str], Any]] = {
-    **dict.fromkeys(("FIELD", "FILE", "FOLDER", "SOURCE"), _read_path),
-    **dict.fromkeys(("COUNT", "FRAME", "SEED"), int),
-    **dict.fromkeys(("0", "FACTOR", "METRES", "RATE", "SECONDS", "SHARE", "VALUE"), float),
-}
+_TYPES: dict[str, Callable[[str], Any]] = {"path": _read_path, "whole": int, "number": float}
 
 
 class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
@@ -72,9 +65,14 @@ class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
         return text.partition("\n")[2] if action.nargs == argparse.PARSER else text
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """Return the parser of the whole command line; it sets `command` to the chosen command."""
-    whole = argparse.ArgumentParser(
+def build_parser(
+    kind: type[argparse.ArgumentParser] = argparse.ArgumentParser,
+) -> argparse.ArgumentParser:
+    """Return the parser of the whole command line; it sets `command` to the chosen command.
+
+    The `kind` of parser says what happens to a wrong command line.
+    """
+    whole = kind(
         prog=PROGRAM, description=_DESCRIPTION, epilog=_EPILOG, formatter_class=_HelpFormatter
     )
     commands = whole.add_subparsers(
@@ -129,30 +127,31 @@ def _add_options(parser: argparse.ArgumentParser, groups: Groups) -> None:
     """Add the options of a table to a parser, in their groups."""
     for title, entries in groups.items():
         group = parser.add_argument_group(title) if title else parser
-        for words, text in entries.items():
-            *names, value = words.removesuffix(_REQUIRED).split()
-            if value.startswith("--"):
-                group.add_argument(value, action="store_true", help=text)
-                continue
-            reading = _read_value(value)
-            if words.endswith(_REQUIRED):
+        for option in options.read_entries(entries):
+            reading = _read_option(option)
+            if option.is_required and not option.is_positional:
                 reading["required"] = True
-            group.add_argument(*names, help=text, **reading)
+            group.add_argument(*option.names, help=option.help, **reading)
 
 
-def _read_value(value: str) -> dict[str, Any]:
+def _read_option(option: Option) -> dict[str, Any]:
     """Return how argparse reads an option's value: its type, choices and default."""
-    if value.startswith("{"):
-        return {"choices": tuple(value.strip("{}").split(","))}
-    if value == "NAME=VALUE":
-        return {"metavar": value, "action": "append", "default": [], "dest": "changes"}
-    if value.startswith("NAME=VALUE|"):
-        return {"metavar": "WHAT", "action": "append", "default": []}
-    if value == "A,B":
-        return {"metavar": value, "default": ""}
-    if value.endswith("..."):
-        return {"metavar": value.removesuffix("..."), "nargs": "+", "type": _read_path}
-    return {"metavar": value, "type": _TYPES.get(value.partition(".")[0], str)}
+    several = {"action": "append", "default": []}
+    match option.kind:
+        case "switch":
+            return {"action": "store_true"}
+        case "choice":
+            return {"choices": option.choices}
+        case "changes":
+            return {"metavar": option.value, "dest": "changes", **several}
+        case "texts":
+            return {"metavar": "WHAT", **several}
+        case "names":
+            return {"metavar": option.value, "default": ""}
+        case "paths":
+            metavar = option.value.removesuffix("...")
+            return {"metavar": metavar, "nargs": "+", "type": _read_path}
+    return {"metavar": option.value, "type": _TYPES.get(option.kind, str)}
 
 
 def _format_default(value: Any, unit: str) -> str:

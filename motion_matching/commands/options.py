@@ -1,12 +1,13 @@
 """Define the options of each command, with their help.
 
 Options are listed by the title of their group: each with its value, which also determines how it is
-read (see `arguments`), and its help. A group without a title holds the general options.
+read (see `Option.kind`), and its help. A group without a title holds the general options.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from ..engine.field.training.quality import TRAININGS
 from ..engine.files import presets
@@ -14,6 +15,12 @@ from ..engine.performance.published import PUBLISHED
 
 Groups = Mapping[str, Mapping[str, str]]
 
+_REQUIRED = " (required)"
+_KINDS = {  # of values, by the first word that the tables name them with; all others are texts
+    **dict.fromkeys(("FIELD", "FILE", "FOLDER", "SOURCE"), "path"),
+    **dict.fromkeys(("COUNT", "FRAME", "SEED"), "whole"),
+    **dict.fromkeys(("0", "FACTOR", "METRES", "RATE", "SECONDS", "SHARE", "VALUE"), "number"),
+}
 _PUBLISHED = f"--as-published {{{','.join(PUBLISHED)}}}"
 _DATABASE = {"database FILE.npz": "a database made by 'build'"}
 _SET = {"--set NAME=VALUE": "change a setting of the controller, such as run=4; may be repeated"}
@@ -255,3 +262,70 @@ DEMO_CLIPS: Groups = {
         "--climbs": "add walks up and down ramps and stairs",
     }
 }
+
+COMMANDS: Mapping[str, Groups] = {
+    "build": BUILD,
+    "train": TRAIN,
+    "take": TAKE,
+    "inspect": INSPECT,
+    "prune": PRUNE,
+    "direct": DIRECT,
+    "retarget": RETARGET,
+    "demo-clips": DEMO_CLIPS,
+}
+# options that name what a command writes, by their keys; all other files are read
+OUTPUTS = (
+    *("output", "folder", "bvh", "npz", "preview", "plot", "report"),
+    *("save_performance", "save_contacts", "save_tags"),
+)
+
+
+class Option(NamedTuple):
+    """An entry of a table: its names, what its value is, empty for a switch, and its help."""
+
+    names: tuple[str, ...]
+    value: str
+    is_required: bool
+    help: str
+
+    @property
+    def key(self) -> str:
+        """The name in files and among parsed arguments, such as `save_tags`."""
+        return self.names[-1].lstrip("-").replace("-", "_")
+
+    @property
+    def is_positional(self) -> bool:
+        """Whether the value stands without a name on the command line."""
+        return not self.names[-1].startswith("-")
+
+    @property
+    def kind(self) -> str:
+        """What its value is, from how the table writes it."""
+        if not self.value or self.value.startswith("{"):
+            return "choice" if self.value else "switch"
+        if self.value in ("NAME=VALUE", "A,B"):
+            return "names" if self.value == "A,B" else "changes"
+        if self.value.endswith("...") or self.value.startswith("NAME=VALUE|"):
+            return "paths" if self.value.endswith("...") else "texts"
+        return _KINDS.get(self.value.partition(".")[0], "text")
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The values to choose from, if its kind is that."""
+        return tuple(self.value.strip("{}").split(",")) if self.kind == "choice" else ()
+
+
+def read_entries(entries: Mapping[str, str]) -> Iterator[Option]:
+    """Yield the options of one group of a table."""
+    for words, text in entries.items():
+        *names, value = words.removesuffix(_REQUIRED).split()
+        if value.startswith("--"):
+            yield Option((value,), "", False, text)
+        else:
+            is_required = words.endswith(_REQUIRED) or not names[-1].startswith("-")
+            yield Option(tuple(names), value, is_required, text)
+
+
+def list_options(command: str) -> list[Option]:
+    """Return the options of a command, in the order of its help."""
+    return [option for group in COMMANDS[command].values() for option in read_entries(group)]

@@ -37,7 +37,7 @@ from .take_actions import find_take_action, join_takes, perform_steps, read_part
 from .variants import perform_variant_steps
 
 
-class Row(NamedTuple):
+class ComparedRow(NamedTuple):
     """A measure of both takes and of the clips, as text; empty where it is not known."""
 
     label: str
@@ -50,7 +50,7 @@ class Comparison(NamedTuple):
     """The takes that were compared, the result, and what it could not measure."""
 
     names: tuple[str, str]
-    rows: tuple[Row, ...]
+    rows: tuple[ComparedRow, ...]
     warnings: tuple[WarningItem, ...] = ()
 
 
@@ -86,7 +86,7 @@ def compare_steps(
         )
         measured.append(TakeMeasures(report["take"], report["sources"], ()))
     columns = (measured[0].take, measured[1].take, measured[0].clips)
-    rows = [Row(each.label, *map(each.format_in, columns)) for each in MEASURES]
+    rows = [ComparedRow(each.label, *map(each.format_in, columns)) for each in MEASURES]
     named = zip(names, measured, strict=True)
     items = tuple(_describe_note(name, kind) for name, each in named for kind in each.notes)
     forget_resolved(uid, NOTES, items)

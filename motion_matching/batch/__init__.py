@@ -1,0 +1,10 @@
+"""Batches: many commands described in one JSON file, done in this process or in several."""
+
+from typing import TYPE_CHECKING
+
+from ..engine.lazy import load_on_use
+
+if TYPE_CHECKING:
+    from . import farms, job
+else:
+    __getattr__ = load_on_use(__name__)
