@@ -115,7 +115,7 @@ class MotionMatchingPreferences(layers.Layers, colors.Palettes, bpy.types.AddonP
         "",
         "Submit Command",
         "Program and arguments that submit a job of the panel Batch, without a shell. {job} is its "
-        "folder, as in: deadline bundle submit {job}/bundle",
+        "folder, as in: deadline bundle submit {job}",
     )
 
     use_gamepad: bool = switch(

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import bpy
 
 from ...batch.farms import openjd
+from ...batch.farms.steps import FarmTask
 from ...batch.job import load_job
 from ...engine.database import database as databases
 from ...engine.database.database import Database
@@ -110,7 +111,10 @@ def export_steps(obj: bpy.types.Object, plan: ExportPlan) -> Steps[Exported]:
         shared |= _export_character(obj, folder)
     job = {"defaults": shared, "rows": rows}
     write_text(folder / JOBS, json.dumps(job, indent=1) + "\n", SettingsError)
-    openjd.write_bundle(load_job(folder / JOBS), folder / "bundle", plan.chunk)
+    task = FarmTask("blender", chunk=plan.chunk)
+    files = openjd.make_files(load_job(folder / JOBS), task, folder)
+    for name, text in files.items():
+        write_text(folder / name, text, SettingsError)
     return Exported(rows, left_out)
 
 

@@ -31,7 +31,7 @@ def read_arguments(command: str, folder: Path) -> list[str]:
         raise SettingsError(f"{_WHERE} cannot be read ({cause}); close its quotes.") from cause
     if not any(JOB in word for word in words):
         text = f"{_WHERE} has to name the job as {JOB}"
-        raise SettingsError(f"{text}; write it as in: deadline bundle submit {JOB}/bundle.")
+        raise SettingsError(f"{text}; write it as in: deadline bundle submit {JOB}.")
     return [word.replace(JOB, str(folder)) for word in words]
 
 
