@@ -6,11 +6,11 @@ import argparse
 import os
 import sys
 from collections.abc import Callable, Sequence
-from importlib import import_module
 
 from .commands.arguments import build_parser, join_negative_values
 from .commands.output import Output
-from .engine.errors import MotionMatchingError, to_missing_library
+from .commands.running import explain, run_command
+from .engine.errors import MotionMatchingError
 
 
 def main(
@@ -34,31 +34,19 @@ def _run(arguments: argparse.Namespace, out: Output, was_interrupted: Callable[[
     """Run the command of parsed arguments, and return the exit code."""
     try:
         # the module of the command brings numpy, which help and wrong command lines do without
-        command = import_module(f".commands.{arguments.command.replace('-', '_')}", __package__)
-        command.run(arguments, out)
-        out.flush()
+        run_command(arguments, out)
         return 0
-    except MotionMatchingError as error:
-        return out.fail(str(error), 1)
-    except ImportError as error:
-        if was_interrupted():
-            return out.fail_cancelled()
-        return out.fail(str(to_missing_library(error)), 1)
     except KeyboardInterrupt:
         return out.fail_cancelled()
     except BrokenPipeError:  # the reader of the output, such as `head`, closed it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except OSError as error:
-        text = f"{error.filename or 'the output'} cannot be used ({error.strerror})"
-        return out.fail(f"{text}; check its disk and rights", 1)
-    except MemoryError:
-        text = "there is not enough memory; use fewer or shorter clips, or a lower frame rate"
-        return out.fail(text, 1)
-    except (OverflowError, RecursionError) as error:
-        text = f"a file or a setting is too large or nested too deeply to work with ({error})"
-        return out.fail(f"{text}; correct it", 1)
-    except Exception:
-        if not was_interrupted():
+    except Exception as error:
+        # only these may come of a library that Ctrl-C broke while it loaded
+        is_plain = not isinstance(error, MotionMatchingError | OSError | MemoryError)
+        if is_plain and was_interrupted():
+            return out.fail_cancelled()
+        sentence = explain(error)
+        if not sentence:
             raise
-        return out.fail_cancelled()
+        return out.fail(sentence, 1)

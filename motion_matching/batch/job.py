@@ -28,9 +28,11 @@ _MOST_VARIATIONS = 1000  # a guard; the command itself says what it does at most
 _NUMBERS = re.compile(r"(\d+)(?:-(\d+)(?::(\d+))?)?")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Row:
     """A command to run: its words on the command line, the files it reads, and those it writes.
+
+    `reports` are JSON files among those.
 
     `words` have paths as the current folder sees them, `arguments` texts by option as the batch
     writes them, wherever its folder is. `needs` are the numbers of rows that write what is read.
@@ -43,6 +45,7 @@ class Row:
     words: tuple[str, ...]
     reads: tuple[Path, ...]
     writes: tuple[Path, ...]
+    reports: tuple[Path, ...] = ()
     needs: tuple[int, ...] = ()
 
     def __str__(self) -> str:
@@ -213,10 +216,11 @@ def _place_row(
 ) -> Row:
     """Return a row of texts by option, with its files in the folder of the batch."""
     positionals, words = list[str](), list[str]()
-    reads, writes = list[Path](), list[Path]()
+    reads, writes, reports = list[Path](), list[Path](), list[Path]()
     for option, texts in given.items():
         files = [folder / text for text in texts if row_values.names_file(option, text)]
         (writes if row_values.is_output(option) else reads).extend(files)
+        reports += files if option.key == "report" else []
         placed = [
             str(folder / text) if row_values.names_file(option, text) else text for text in texts
         ]
@@ -228,10 +232,12 @@ def _place_row(
         outputs = ", ".join(o.key for o in list_options(command) if row_values.is_output(o))
         raise EntryError(f"it writes nothing; give it one of {outputs}")
     arguments = {option.key: texts for option, texts in given.items()}
-    writes = list(_number_variations(arguments, writes))
+    all_writes, all_reports = (
+        tuple(_number_variations(arguments, paths)) for paths in (writes, reports)
+    )
     name = name or writes[0].stem
     all_words = (command, *words, *(("--", *positionals) if positionals else ()))
-    return Row(number, name, command, arguments, all_words, tuple(reads), tuple(writes))
+    return Row(number, name, command, arguments, all_words, tuple(reads), all_writes, all_reports)
 
 
 def _write_option(option: Option, texts: Sequence[str]) -> list[str]:

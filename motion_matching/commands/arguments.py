@@ -108,6 +108,8 @@ def build_parser(
     retarget.set_defaults(up="Y", forward="Z", legs="ik", arms="fk")
     text = "write the built-in locomotion clips as motion capture (BVH)"
     add("demo-clips", text, options.DEMO_CLIPS).set_defaults(seed=0)
+    text = "do many commands that a file lists, and only those that are not done yet"
+    add("batch", text, options.BATCH).set_defaults(retries=1, progress="auto")
     return whole
 
 
@@ -131,7 +133,8 @@ def _add_options(parser: argparse.ArgumentParser, groups: Groups) -> None:
             reading = _read_option(option)
             if option.is_required and not option.is_positional:
                 reading["required"] = True
-            group.add_argument(*option.names, help=option.help, **reading)
+            hidden = option.help or argparse.SUPPRESS
+            group.add_argument(*option.names, help=hidden, **reading)
 
 
 def _read_option(option: Option) -> dict[str, Any]:

@@ -45,11 +45,7 @@ _TARGETS = {"output": ".npz", "save_tags": ".json"}
 
 def run(arguments: argparse.Namespace, out: Output) -> None:
     """Read the sources, build and write the database, and report omissions."""
-    check_number("--fps", arguments.fps, 1, 1000)
-    check_number("--speed", arguments.speed, 0.1, 10)
-    read = [("the build", path) for path in arguments.sources]
-    read += name_paths(arguments, "rig", "tags", "features")
-    check_targets(arguments, _TARGETS, read)
+    check(arguments)
     settings = _make_settings(arguments)
     listed = find_sources(arguments.sources)
     read = [("the build", source.file) for source in listed]
@@ -92,6 +88,16 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         out.say(f"Left out odd postures: {postures.summarize(built.left_out)}.")
     if odd := postures.find_odd_postures(built.database):
         out.say(postures.describe(odd))
+
+
+def check(arguments: argparse.Namespace) -> None:
+    """Raise SettingsError for arguments that are wrong without a look at the data."""
+    check_number("--fps", arguments.fps, 1, 1000)
+    check_number("--speed", arguments.speed, 0.1, 10)
+    read = [("the build", path) for path in arguments.sources]
+    read += name_paths(arguments, "rig", "tags", "features")
+    check_targets(arguments, _TARGETS, read)
+    _make_settings(arguments)
 
 
 def _make_settings(arguments: argparse.Namespace) -> BuildSettings:

@@ -17,7 +17,7 @@ from .output import Output
 
 def run(arguments: argparse.Namespace, out: Output) -> None:
     """Write the clips into a folder, in which they replace nothing but themselves."""
-    check_seed(arguments.seed)
+    check(arguments)
     clips = load_demo_clips(arguments.climbs, arguments.seed)
     try:
         arguments.folder.mkdir(parents=True, exist_ok=True)
@@ -31,6 +31,11 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         bvh.save(clip, arguments.folder / f"{clip.name}.bvh")
     frames = sum(clip.frame_count for clip in clips)
     out.say(f"{arguments.folder}: {len(clips)} clips, {frames} frames.")
+
+
+def check(arguments: argparse.Namespace) -> None:
+    """Raise SettingsError for arguments that are wrong."""
+    check_seed(arguments.seed)
 
 
 def _check_names(clips: Sequence[Clip], folder: Path) -> None:

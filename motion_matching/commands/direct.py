@@ -19,7 +19,7 @@ from .blend import check_blend, read_ground, write_blend
 from .checks import check_number, check_seed, check_targets, name_paths, write_together
 from .loading import check_blender, load_database
 from .output import Output, say_written
-from .values import parse_changes
+from .values import check_changes, parse_changes
 
 _TARGETS = {"output": ".blend", "bvh": ".bvh", "report": ".json"}
 
@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
 
     Ctrl-C writes the best take so far, and is raised after that; without one, at once.
     """
-    _check_arguments(arguments)
+    check(arguments)
     scene = read_scene(arguments.scene)
     database = load_database(arguments.database, out)
     changes = parse_changes(arguments.changes, takes.make_default_settings(database))
@@ -114,7 +114,8 @@ def _list_outputs(arguments: argparse.Namespace) -> list[argparse.Namespace]:
     ]
 
 
-def _check_arguments(arguments: argparse.Namespace) -> None:
+def check(arguments: argparse.Namespace) -> None:
+    """Raise SettingsError for arguments that are wrong without a look at the data."""
     read = name_paths(arguments, "database", "scene", "onto")
     if arguments.variations is not None:
         check_number("--variations", arguments.variations, 1, MOST_VARIATIONS)
@@ -126,6 +127,7 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
     check_blend(arguments)
     check_blender(arguments.output, "direct")
     check_seed(arguments.seed)
+    check_changes(arguments.changes)
 
 
 def _write(

@@ -22,7 +22,7 @@ from ..engine.takes import takes
 from .checks import check_targets, name_paths, write_together
 from .loading import load_database
 from .output import Output, say_written
-from .values import parse_changes, parse_numbers
+from .values import check_changes, parse_changes, parse_numbers
 
 _TARGETS = {"report": ".json", "plot": ".svg"}
 _UMAP = "umap"
@@ -31,7 +31,7 @@ _NEIGHBOURS = 80  # of UMAP, as in the notebook
 
 def run(arguments: argparse.Namespace, out: Output) -> None:
     """Report on a database, or on a search at a frame, and write the results."""
-    _check_arguments(arguments)
+    check(arguments)
     database = load_database(arguments.database, out)
     changes = parse_changes(arguments.changes, takes.make_default_settings(database))
     out.show_progress("Measuring")
@@ -46,7 +46,8 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     say_written(out, name_paths(arguments, *_TARGETS))
 
 
-def _check_arguments(arguments: argparse.Namespace) -> None:
+def check(arguments: argparse.Namespace) -> None:
+    """Raise SettingsError for arguments that are wrong without a look at the data."""
     check_targets(arguments, _TARGETS, name_paths(arguments, "database", "performance"))
     if arguments.performance and arguments.performance.suffix.lower() != ".json":
         raise SettingsError(
@@ -57,6 +58,7 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
             text = f"--{option} is about one frame; name it with --frame CLIP:FRAME"
             raise SettingsError(f"{text}, or leave this out.")
     _check_map(arguments.map)
+    check_changes(arguments.changes)
     for option in ("performance", "plot", "map"):
         if getattr(arguments, option) and arguments.frame:
             text = f"--{option} says nothing about one frame; leave it out, or --frame."

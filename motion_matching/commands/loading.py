@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +21,31 @@ from ..engine.silence import silence_output
 from .arguments import PROGRAM
 from .output import Output, say_warnings
 
+_MOST_KEPT = 4  # databases that stay open; each may have derived facts of many megabytes
+
+
+class KeptDatabases:
+    """Databases that stay open for the commands of a process, with what was derived from them."""
+
+    def __init__(self) -> None:
+        self._kept: dict[tuple[str, int, int], Database] = {}
+
+    def load(self, path: Path) -> Database:
+        """Return the database of a file, which is opened again when it has changed.
+
+        Raises DatabaseError for another file.
+        """
+        try:
+            found = path.stat()
+        except OSError:
+            return database.load(path)  # which says what is wrong
+        key = os.path.realpath(path), found.st_mtime_ns, found.st_size
+        loaded = self._kept.pop(key, None) or database.load(path)
+        while len(self._kept) >= _MOST_KEPT:
+            del self._kept[next(iter(self._kept))]
+        self._kept[key] = loaded  # the last used last
+        return loaded
+
 
 def load_database(path: Path, out: Output | None = None) -> Database:
     """Load a database, and print faults that a build would mend. DatabaseError for other files."""
@@ -27,7 +53,7 @@ def load_database(path: Path, out: Output | None = None) -> Database:
         raise DatabaseError(
             f"{path} is not a database; make one from it with '{PROGRAM} build {path} -o walk.npz'."
         )
-    loaded = database.load(path)
+    loaded = out.kept.load(path) if out and out.kept else database.load(path)
     if out and not out.quiet:
         say_warnings(loaded.derive(find_unmended), out)
     return loaded

@@ -263,6 +263,34 @@ DEMO_CLIPS: Groups = {
     }
 }
 
+BATCH: Groups = {
+    "": {
+        "jobs FILE.json": "rows, each of which is a command: its keys are the long options, as in "
+        '{"command": "take", "database": "walk.npz", "seed": 3, "bvh": "3.bvh"}',
+        "--only NUMBERS": "rows to do, such as 6-10 or 1-5,9 (default: all)",
+        "--check": "check all rows, and do none",
+        "--list": "say which rows are done, stale or failed, and why, and do none",
+        "--collect FILE.json": "join how rows stand and their reports in one file, and do none",
+        "--force": "do rows again that are done",
+    },
+    "how to do them": {
+        "--workers COUNT": "number of processes that do rows (default: this one alone)",
+        "--retries COUNT": "how often a row is done again whose process died, or that met an error "
+        "of the program or the disk (default: 1)",
+        "--time-limit SECONDS": "time after which a row is stopped, and has failed (default: none)",
+        "--stop-at-failure": "begin no more rows after one has failed",
+        "--allow-scripts": "run scripts and Python drivers of Blender files, if you trust all of "
+        "them",
+    },
+    "what to print": {
+        "--progress {auto,openjd,none}": "show progress on a terminal, or print it for a farm that "
+        "speaks OpenJD (default: auto)",
+        "--json": "print a JSON object for each row",
+    },
+    "workers": {"--worker FILE": ""},  # how a process of --workers is started
+}
+
+# the kinds of rows of a batch
 COMMANDS: Mapping[str, Groups] = {
     "build": BUILD,
     "train": TRAIN,

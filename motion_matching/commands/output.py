@@ -12,6 +12,7 @@ from .arguments import PROGRAM
 if TYPE_CHECKING:
     from ..engine.files.file_paths import NamedPath
     from ..engine.sources.reel import BuildNote
+    from .loading import KeptDatabases
 
 _MOST_ALIKE = 8  # warnings of one kind that are printed
 
@@ -20,10 +21,12 @@ class Output:
     """Prints the results of a command to the output.
 
     Errors, and progress on a terminal, go to the error output; it `is_live` if there is progress.
+    Databases are `kept` open for other commands, if there may be some.
     """
 
-    def __init__(self, quiet: bool) -> None:
+    def __init__(self, quiet: bool, kept: KeptDatabases | None = None) -> None:
         self.quiet = quiet
+        self.kept = kept
         # without a terminal, as for a program of the desktop, there may be no outputs at all
         self.is_live = sys.stderr is not None and sys.stderr.isatty() and not quiet
 

@@ -14,14 +14,14 @@ from ..engine.takes import comparison, pruning, takes
 from .checks import check_number, check_seed, check_targets, name_paths, write_together
 from .loading import load_database
 from .output import Output, say_written
-from .values import parse_changes
+from .values import check_changes, parse_changes
 
 _TARGETS = {"output": ".npz", "save_tags": ".json", "report": ".json"}
 
 
 def run(arguments: argparse.Namespace, out: Output) -> None:
     """Find the frames that a database can spare, print their cost, and write the rest."""
-    _check_arguments(arguments)
+    check(arguments)
     database = load_database(arguments.database, out)
     default = takes.make_default_settings(database)
     settings = default.with_changes(parse_changes(arguments.changes, default))
@@ -55,11 +55,13 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     say_written(out, name_paths(arguments, *_TARGETS))
 
 
-def _check_arguments(arguments: argparse.Namespace) -> None:
+def check(arguments: argparse.Namespace) -> None:
+    """Raise SettingsError for arguments that are wrong without a look at the data."""
     read = [("--performance", path) for path in arguments.performance or ()]
     check_targets(arguments, _TARGETS, [*name_paths(arguments, "database"), *read])
     check_number("--seconds", arguments.seconds, 1.0, performances.LONGEST_TAKE)
     check_seed(arguments.seed)
+    check_changes(arguments.changes)
     if not 0.0 < arguments.keep < 1.0:
         text = f"--keep is {arguments.keep:g}; give a share above 0 and below 1, such as 0.2."
         raise SettingsError(text)

@@ -31,7 +31,7 @@ _TARGETS = {"output": ".blend", "report": ".json"}
 
 def run(arguments: argparse.Namespace, out: Output) -> None:
     """Read the source, retarget it, and write the copy of the Blender file and the report."""
-    _check_arguments(arguments)
+    check(arguments)
     settings = _parse_settings(arguments.changes)
     load_blender()
     given = load_mapping(arguments.mapping) if arguments.mapping else MappingPreset()
@@ -72,7 +72,8 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     say_written(out, name_paths(arguments, *_TARGETS))
 
 
-def _check_arguments(arguments: argparse.Namespace) -> None:
+def check(arguments: argparse.Namespace) -> None:
+    """Raise SettingsError for arguments that are wrong without a look at the data."""
     check_targets(arguments, _TARGETS, name_paths(arguments, "source", "onto", "mapping"))
     if not arguments.onto.is_file():
         raise SettingsError(
@@ -81,6 +82,7 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
     check_number("--frame", arguments.frame, -1_000_000, 1_000_000)
     check_number("--fewer-keys", arguments.fewer_keys, 1e-5, 1.0)
     check_blender(arguments.onto, "retarget")
+    _parse_settings(arguments.changes)
 
 
 def _parse_settings(texts: list[str]) -> RetargetSettings:

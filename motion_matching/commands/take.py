@@ -25,7 +25,7 @@ from .blend import check_blend, read_ground, write_blend
 from .checks import check_number, check_seed, check_targets, name_paths, write_together
 from .loading import check_blender, find_set, load_blender, load_database, tell_differences
 from .output import Output, say_written
-from .values import parse_changes
+from .values import check_changes, parse_changes
 
 _TARGETS = {
     "output": ".blend",
@@ -41,7 +41,7 @@ _LONGEST = 24  # letters of the name of a take beside another
 
 def run(arguments: argparse.Namespace, out: Output) -> None:
     """Perform a take, bake its feet, and write the requested files."""
-    _check_arguments(arguments)
+    check(arguments)
     size = _parse_preview_size(arguments)
     database = load_database(arguments.database, out)
     tell_differences(arguments, database, out)
@@ -114,7 +114,8 @@ def _write(
         save_sheet(shown, arguments.preview, size)
 
 
-def _check_arguments(arguments: argparse.Namespace) -> None:
+def check(arguments: argparse.Namespace) -> None:
+    """Raise SettingsError for arguments that are wrong without a look at the data."""
     if arguments.preview and arguments.preview.suffix.lower() in _FILMS:
         raise SettingsError(
             f"{arguments.preview} would be a film, which Blender makes of the file that -o writes: "
@@ -139,6 +140,8 @@ def _check_arguments(arguments: argparse.Namespace) -> None:
     check_number("--seconds", arguments.seconds, 0.1, performances.LONGEST_TAKE)
     check_number("--sync", arguments.sync, 0, 1)
     check_seed(arguments.seed)
+    check_changes(arguments.changes)
+    _parse_preview_size(arguments)
 
 
 def _parse_preview_size(arguments: argparse.Namespace) -> tuple[int, int]:

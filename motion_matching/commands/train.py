@@ -25,7 +25,7 @@ _SETTINGS = ("states", "neighbours", "sweeps", "residual", "discount", "drift")
 
 def run(arguments: argparse.Namespace, out: Output) -> None:
     """Train a field and write it. If training stops or fails, save its state to resume it."""
-    _check_arguments(arguments)
+    check(arguments)
     database = load_database(arguments.database, out)
     tell_differences(arguments, database, out)
     given = {name: getattr(arguments, name) for name in _SETTINGS}
@@ -53,7 +53,8 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     out.say(f"{arguments.output}: {summarize(function)}.")
 
 
-def _check_arguments(arguments: argparse.Namespace) -> None:
+def check(arguments: argparse.Namespace) -> None:
+    """Raise SettingsError for arguments that are wrong without a look at the data."""
     read = [("the training", arguments.database)]
     check_targets(arguments, {"output": ".npz"}, read)
     check_clashes(read, [("the unfinished training", _find_unfinished(arguments.output))])

@@ -34,6 +34,12 @@ def parse_changes(
     return changes
 
 
+def check_changes(texts: Sequence[str]) -> None:
+    """Raise SettingsError for settings of the controller that are wrong with any database."""
+    default = PerformerSettings()
+    default.with_changes(parse_changes(texts, default))
+
+
 def parse_numbers(text: str, value: str, option: str = "--set") -> list[float]:
     """Parse the finite numbers of a value 'a,b,c' or '[a, b, c]'.
 

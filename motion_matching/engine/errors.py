@@ -67,3 +67,7 @@ class DatabaseError(MotionMatchingError):
 
 class SettingsError(MotionMatchingError):
     """A setting, preset, script or source list is not valid."""
+
+
+class BatchError(MotionMatchingError):
+    """Rows of a batch are wrong, or have failed."""

@@ -52,7 +52,7 @@ def replacing(path: Path | str, error: type[MotionMatchingError]) -> Iterator[Pa
             with suppress(OSError):  # some file systems cannot flush them
                 _flush(target.parent, os.O_RDONLY)
         if not _TEMPORARY.fullmatch(target.stem):  # otherwise the write that it is for sweeps
-            _sweep_abandoned(target)
+            sweep_unfinished(target, ABANDONED)
     except OSError as cause:
         reason = cause.strerror or str(cause)
         raise error(
@@ -118,8 +118,11 @@ def _flush(path: Path, flags: int) -> None:
         os.close(handle)
 
 
-def _sweep_abandoned(target: Path) -> None:
-    """Remove temporary files of a target that a killed program left; one with '@' is Blender's."""
+def sweep_unfinished(target: Path, age: float = 0.0) -> None:
+    """Remove temporary files of a target that a killed program left `age` seconds ago or longer.
+
+    Without an age, nobody may be writing the target. One with '@' is Blender's.
+    """
     start, end = _split_temporary_name(target)
     # earlier versions named a temporary file's temporary file after it, with another mark
     again = rf"(?:{re.escape(_MARK)}[0-9a-f]{{8}})?"
@@ -128,7 +131,7 @@ def _sweep_abandoned(target: Path) -> None:
         for entry in entries:
             if name.fullmatch(entry.name):
                 with suppress(OSError):  # it is gone, or somebody else's
-                    if time.time() - entry.stat().st_mtime > ABANDONED:
+                    if not age or time.time() - entry.stat().st_mtime > age:
                         os.unlink(entry)
 
 
