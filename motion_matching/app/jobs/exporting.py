@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 
 import bpy
 
-from ...batch.farms import openjd
-from ...batch.farms.steps import FarmTask
+from ...batch import farms
 from ...batch.job import load_job
 from ...engine.database import database as databases
 from ...engine.database.database import Database
@@ -69,14 +68,16 @@ class Exported(NamedTuple):
 
 
 def get_folder(obj: bpy.types.Object) -> Path:
-    """Return the folder of an armature's job. SettingsError if it is in no place yet."""
-    text = settings_of(obj).job.folder
-    if not text:
-        raise SettingsError("No folder for the job is chosen; choose one in 'Folder'.")
-    if text.startswith("//") and not bpy.data.filepath:
-        problem = f"The folder '{text}' is beside this file, which was never saved"
-        raise SettingsError(f"{problem}; save it, or choose another folder.")
-    return Path(bpy.path.abspath(text))
+    """Return the folder of an armature's job, by default beside the file.
+
+    Raises SettingsError if the file was never saved.
+    """
+    if text := settings_of(obj).job.folder:
+        return Path(bpy.path.abspath(text))
+    if not bpy.data.filepath:
+        raise SettingsError("This file was never saved; save it, or choose a folder in 'Folder'.")
+    path = Path(bpy.data.filepath)
+    return path.with_name(f"{path.stem}_{_to_file_name(obj.name)}_job")
 
 
 def export_steps(obj: bpy.types.Object, plan: ExportPlan) -> Steps[Exported]:
@@ -111,8 +112,8 @@ def export_steps(obj: bpy.types.Object, plan: ExportPlan) -> Steps[Exported]:
         shared |= _export_character(obj, folder)
     job = {"defaults": shared, "rows": rows}
     write_text(folder / JOBS, json.dumps(job, indent=1) + "\n", SettingsError)
-    task = FarmTask("blender", chunk=plan.chunk)
-    files = openjd.make_files(load_job(folder / JOBS), task, folder)
+    task = farms.FarmTask("blender", chunk=plan.chunk)
+    files = farms.openjd.make_files(load_job(folder / JOBS), task, folder)
     for name, text in files.items():
         write_text(folder / name, text, SettingsError)
     return Exported(rows, left_out)
@@ -234,4 +235,3 @@ def _copy(source: Path, target: Path) -> None:
 
 def _to_file_name(name: str) -> str:
     return _UNSAFE.sub("_", name).strip("._") or "take"
-

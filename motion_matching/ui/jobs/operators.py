@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import bpy
 
-from ... import app
+from ... import app, scene
 from ...app.character.characters import get_active_armature
 from ...app.preferences import get_preferences
 from ...app.property_access import settings_of
-from ...scene.blender.handle import Handle
 from ..base import operator_base as base
 from ..base.function_operators import stepped_operator
 from ..base.panel_base import format_count
@@ -31,11 +30,12 @@ of rows, the database, the character, and a job bundle for farms. This file stay
     settings = settings_of(obj)
     job, script = settings.job, settings.script
     start = script.frame_start if script.use_frame_start else context.scene.frame_start
+    handle = scene.blender.handle.Handle
     plan = app.jobs.exporting.ExportPlan(
         job.kind,
         job.count,
         make_plan(script, start),
-        [Handle.from_block(take.action, "actions") for take in settings.takes if take.action],
+        [handle.from_block(take.action, "actions") for take in settings.takes if take.action],
         [option for option, name in FORMATS.items() if getattr(job, name)],
         job.chunk,
     )

@@ -31,7 +31,7 @@ class MotionMatchingJob(bpy.types.PropertyGroup):
     use_report: bool = switch(False, "Reports", "Write measures of each take (.json)")
     chunk: int = integer(
         10,
-        "Takes per Task",
+        "Chunk",
         "Takes that one task of a farm performs in turn. More: less time lost by starting, fewer "
         "machines at work",
         min=1,
@@ -39,8 +39,9 @@ class MotionMatchingJob(bpy.types.PropertyGroup):
         soft_max=100,
     )
     folder: str = text(
-        "//job",
+        "",
         "Folder",
-        "Folder to export the job to, with copies of the database and the character",
+        "Folder to export the job to, with copies of the database and the character. Empty: a new "
+        "one beside this file",
         subtype="DIR_PATH",
     )

@@ -71,9 +71,10 @@ def test_takes_and_scenes_are_rows_that_hold(obj):
     assert ops.export_job() == {"FINISHED"}
     folder, job = read_job(obj)
     [row] = job["rows"]
-    assert row["output"].startswith("takes/") and (folder / row["script"]).is_file()
+    assert row["output"].startswith("takes/")
+    assert (folder / row["script"]).is_file()
     assert run_batch(folder, "--check") == 0
-    add_mark(40, (0.0, -1.5))
+    add_mark(60, (0.1, -1.6, 0.1))
     settings.job.kind, settings.job.count = "SCENE", 3
     assert ops.export_job() == {"FINISHED"}  # over the job that was there
     folder, job = read_job(obj)
@@ -89,7 +90,7 @@ def test_what_cannot_be_exported_is_said_and_nothing_is_written(obj, tmp_path):
     job.kind, job.use_blend = "SCRIPT", False
     expect_refusal(ops.export_job, "switch on a format")
     job.use_blend = True
-    job.folder = "//job"
+    job.folder = ""
     expect_refusal(ops.export_job, "never saved")
     mine = tmp_path / "mine"
     mine.mkdir()
