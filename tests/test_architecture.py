@@ -45,7 +45,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "engine": {*ENGINE},  # the package loads its subpackages on use
     "scene": {*ENGINE, "scene"},
     "live": {*ENGINE, "scene", "live"},
-    "app": {*ENGINE, "engine", "scene", "live", "app"},
+    "app": {*ENGINE, "engine", "scene", "live", "app", "batch"},
     "ui": {*ENGINE, "engine", "scene", "live", "app", "ui", "batch"},
     "commands": {*ENGINE, "scene", "api", "commands"},
     "batch": {*ENGINE, "commands", "batch"},

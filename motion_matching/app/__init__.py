@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         direct,
         handlers,
         insight,
+        jobs,
         live,
         loaded_settings,
         mapping,

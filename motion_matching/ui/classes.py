@@ -10,12 +10,13 @@ import bpy
 # as in the sidebar
 _ROOMS = (
     *("strip", "character", "database", "features", "tags", "play"),
-    *("director", "takes", "retarget", "controller", "insight"),
+    *("director", "takes", "jobs", "retarget", "controller", "insight"),
 )
 _MODULES = (
     *("preferences", "play.properties", "insight.properties", "tags.properties"),
     *("database.properties", "features.properties", "controller.properties"),
-    *("takes.properties", "director.properties", "retarget.properties", "properties", "presets"),
+    *("takes.properties", "jobs.properties", "director.properties", "retarget.properties"),
+    *("properties", "presets"),
     *("database.operators_sources", "database.operators_import"),
     *(f"{room}.operators" for room in _ROOMS),
     *("play.grips", "play.gizmos", "menus"),

@@ -111,6 +111,12 @@ class MotionMatchingPreferences(layers.Layers, colors.Palettes, bpy.types.AddonP
     )
     location: str = text("", "Location", _LOCATION_HELP, get=_get_location)
     folder: str = text("", "Folder", _FOLDER_HELP, subtype="DIR_PATH")
+    submit_command: str = text(
+        "",
+        "Submit Command",
+        "Program and arguments that submit a job of the panel Batch, without a shell. {job} is its "
+        "folder, as in: deadline bundle submit {job}",
+    )
 
     use_gamepad: bool = switch(
         True,
@@ -167,6 +173,9 @@ class MotionMatchingPreferences(layers.Layers, colors.Palettes, bpy.types.AddonP
         if self.folder:
             row.operator("motion_matching.move_databases_back", icon="LOOP_BACK")
         row.operator("motion_matching.clear_cache", icon="TRASH")
+        column = self.layout.column()
+        keymaps.draw_label(column, "Farm")
+        column.prop(self, "submit_command")
 
     def _draw_devices(self, column: bpy.types.UILayout) -> None:
         column.prop(self, "use_gamepad")

@@ -38,6 +38,7 @@ from .database.properties import (
 from .director.properties import MotionMatchingDirector, MotionMatchingMark
 from .features.properties import MotionMatchingFeatures
 from .insight.properties import MotionMatchingInsight
+from .jobs.properties import MotionMatchingJob
 from .play.properties import MotionMatchingPlay
 from .retarget.properties import MotionMatchingRetarget
 from .tags.properties import MotionMatchingThresholds, redraw_editors
@@ -156,6 +157,7 @@ class MotionMatchingSettings(BuildRecord, bpy.types.PropertyGroup):
     controller: MotionMatchingController = group(MotionMatchingController, "Controller")
     training: MotionMatchingTraining = group(MotionMatchingTraining, "Training")
     script: MotionMatchingScript = group(MotionMatchingScript, "Script")
+    job: MotionMatchingJob = group(MotionMatchingJob, "Job")
     obstacles: bpy.types.Collection = pointer(
         bpy.types.Collection,
         "Obstacles",

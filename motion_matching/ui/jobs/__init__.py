@@ -1,0 +1,1 @@
+"""The sub-panel Batch of the panel Takes."""
