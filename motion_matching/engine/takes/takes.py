@@ -279,8 +279,6 @@ def find_ticks_in_data(take: Take, database: Database) -> np.ndarray:
 
     It exists if the character gets as far (within a tenth or 0.1 m) and turns as much (0.3 rad).
     """
-    from scipy.spatial import cKDTree
-
     frames = round(take.fps)
     path = np.cumsum(np.vstack([np.zeros(2), take.desired_velocity]), axis=0) / take.fps
     later = np.minimum(np.arange(take.frame_count) + frames, take.frame_count - 1)
@@ -293,10 +291,27 @@ def find_ticks_in_data(take: Take, database: Database) -> np.ndarray:
     turn = moved[:, 2]
     ways = np.linalg.norm(desired, axis=1)
     radius = np.maximum(NUMBERS.covered_near * ways, NUMBERS.covered_least)
-    matches = cKDTree(offset).query_ball_point(desired, radius)
-    difference = [turn[near] - t for near, t in zip(matches, desired_turn, strict=True)]
+    counts = _count_near(offset, turn, np.column_stack([desired, desired_turn]), radius)
+    return np.asarray(counts >= frames)
+
+
+def _count_near(
+    offset: np.ndarray, turn: np.ndarray, desired: np.ndarray, radius: np.ndarray
+) -> np.ndarray:
+    """Count the offsets (N, 2) and turns (N,) near each desired x, y and turn (T, 3)."""
+    order = np.argsort(offset[:, 0])
+    x, y = offset[order].T
+    turn = turn[order]
+    first = np.searchsorted(x, desired[:, 0] - radius)
+    last = np.searchsorted(x, desired[:, 0] + radius, side="right")
     least = np.cos(NUMBERS.covered_turn)
-    return np.array([(np.cos(d) > least).sum() >= frames for d in difference])
+    counts = np.zeros(len(desired), np.intp)
+    for n, (start, stop) in enumerate(zip(first.tolist(), last.tolist(), strict=True)):
+        some = slice(start, stop)
+        away = (x[some] - desired[n, 0]) ** 2 + (y[some] - desired[n, 1]) ** 2
+        near = turn[some][away <= radius[n] ** 2]
+        counts[n] = np.count_nonzero(np.cos(near - desired[n, 2]) > least)
+    return counts
 
 
 def find_reachable_speeds(take: Take, database: Database) -> np.ndarray:
