@@ -71,7 +71,7 @@ def test_names_of_the_api_are_loaded_from_where_type_checkers_find_them():
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
-    assert api._PLACES == {**found, "Pin": "..engine.direct.shot.mark:Mark.from_pin"}
+    assert {**found, "Pin": "..engine.direct.shot.mark:Mark.from_pin"} == api._PLACES
     assert set(api.__all__) == set(api._PLACES)
     assert set(api.__all__) <= set(dir(api))
     assert all(getattr(api, name) is not None for name in api.__all__)
