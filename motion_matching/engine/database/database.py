@@ -180,19 +180,21 @@ class Database:
         """What its file says of it, by name; nothing unless it was loaded."""
         return {}
 
-    def get_fact(self, name: str, count: int) -> np.ndarray | None:
+    def get_fact(self, name: str, count: int | None = None) -> np.ndarray | None:
         """Return the numbers (count,) of a stored fact, or None if it has to be measured.
 
         Facts of players are in body units, and those of reports in world units.
         """
-        if name not in self.stored_facts:
+        values = self.stored_facts.get(name)
+        if not isinstance(values, list) or count not in (None, len(values)):
             return None
-        limit = array_files.LARGEST_VALUE
+        if not {*map(type, values)} <= {int, float}:
+            return None
         try:
-            values = expect_list(self.stored_facts[name], name, count)
-            return np.array([expect_number(value, name, -limit, limit) for value in values])
-        except EntryError:
+            numbers = np.array(values, np.float64)
+        except OverflowError:
             return None
+        return numbers if np.all(np.abs(numbers) <= array_files.LARGEST_VALUE) else None
 
     def derive(self, make: Callable[[Database], Derived]) -> Derived:
         """Return a fact of the database in body units, such as its idles, computed once."""

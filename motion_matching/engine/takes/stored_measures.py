@@ -14,7 +14,9 @@ import numpy as np
 from ..database import database as databases
 from ..database.database import Database
 from ..facts.bearing import WalkBearing
+from ..facts.idles import find_idle_runs
 from ..facts.motion_limits import MotionLimits
+from ..facts.stances import StanceScore
 from . import baking, metrics
 from .bodies import BodyMotion
 
@@ -41,6 +43,8 @@ def collect_facts(database: Database) -> dict[str, list[float]]:
     return {
         **database.derive(MotionLimits).to_facts(),
         **database.derive(WalkBearing).to_facts(),
+        **database.derive(StanceScore).to_facts(),
+        "idle_runs": database.derive(find_idle_runs).ravel().tolist(),
         "toe_floors": sources.floors.tolist(),
         "bone_peaks": sources.peaks.tolist(),
         "clips": [sources.clips[name] for name in metrics.CLIP_MEASURES],
