@@ -340,12 +340,13 @@ def measure_played(take: Take, database: Database) -> dict[str, float]:
 def find_played_frames(take: Take, database: Database) -> Frames:
     """Return the database frames that a take plays, as in the data, each clip over its floor."""
     played = database.range_of_frame[take.frames]
+    known = set(played.tolist())
     clips: dict[tuple[str, bool], list[int]] = {}
     for r, origin in enumerate(database.ranges):
         clips.setdefault((origin.clip, origin.mirrored), []).append(r)
     found = []
     for ranges in clips.values():
-        if not np.isin(ranges, played).any():
+        if known.isdisjoint(ranges):
             continue
         bodies = [make_range_body(database, r) for r in ranges]
         floors = metrics.measure_toe_floors(bodies)
