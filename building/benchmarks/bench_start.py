@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
-from motion_matching.engine.takes import stored_measures
+from motion_matching.engine.takes import takes
 
 from .bench_search import Row
 from .data import Recordings
@@ -32,7 +32,7 @@ def run(recordings: Recordings, quick: bool) -> list[Row]:
     database = recordings.build_database(recordings.find_recipe(FRAMES))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        stored_measures.save(database, folder / "walk.npz")
+        takes.save_database(database, folder / "walk.npz")
         take = f"take {folder / 'walk.npz'} --quiet --bvh {folder / 'take.bvh'} --seconds"
         report = f"{folder / 'take.json'}"
         programs = {

@@ -31,7 +31,7 @@ from ..engine.sources.sources import (
     find_sources,
     get_ending,
 )
-from ..engine.takes import stored_measures
+from ..engine.takes import takes
 from .checks import check_number, check_targets, name_paths, write_together
 from .loading import check_blender, find_set, load_blender, tell_differences
 from .output import Output, say_warnings
@@ -82,7 +82,7 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
                 for clip, own in tags.items()
             }
             tagging.save_tags(all_tags, written.save_tags)
-        stored_measures.save(built.database, written.output)
+        takes.save_database(built.database, written.output)
     for note in notes:
         out.say(note)
     _say_report(built, out)

@@ -9,7 +9,7 @@ from functools import partial
 from ..engine.database.tags import tags
 from ..engine.errors import SettingsError
 from ..engine.performance import performance as performances
-from ..engine.takes import comparison, pruning, stored_measures, takes
+from ..engine.takes import comparison, pruning, takes
 from .checks import check_number, check_seed, check_targets, name_paths, write_together
 from .loading import load_database
 from .output import Output, say_written
@@ -38,7 +38,7 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     )
     with write_together(arguments, *_TARGETS) as written:
         if written.output:
-            stored_measures.save(smaller, written.output)
+            takes.save_database(smaller, written.output)
         if written.save_tags:
             tags.save_tags(pruning.list_tags(database, result.spare), written.save_tags)
         if written.report:

@@ -32,7 +32,7 @@ class SourceMeasures(NamedTuple):
     clips: dict[str, float]
 
 
-def save(database: Database, path: Path | str, key: str = "") -> None:
+def save_database(database: Database, path: Path | str, key: str = "") -> None:
     """Write a database with what is measured of it; see `database.save`."""
     databases.save(database, path, key, collect_facts(database))
 

@@ -46,6 +46,7 @@ from .numbers import NUMBERS
 from .performers import create_performer
 from .stored_measures import make_range_body, measure_sources
 from .stored_measures import make_source_bodies as make_source_bodies
+from .stored_measures import save_database as save_database
 
 Controller = Callable[[Database, PerformerSettings], Method]
 

@@ -102,7 +102,7 @@ class Library:
 
     def _save(self, key: str, built: Database, motion: str) -> None:
         own_files.make_way(self.get_path(key), DATABASE)
-        takes.stored_measures.save(built, self.get_path(key), key)
+        takes.takes.save_database(built, self.get_path(key), key)
         if motion:
             self._replace_base(motion, key)
 

@@ -33,7 +33,7 @@ def perform(database: Database) -> takes.Take:
 @pytest.mark.parametrize("size", [1.0, pytest.param(3.0, marks=pytest.mark.slow)])
 def test_takes_and_reports_are_the_same_with_stored_measures(demo_database, tmp_path, size):
     database = demo_database if size == 1.0 else make_sizes(demo_database, size)[1]
-    stored_measures.save(database, tmp_path / "stored.npz")
+    takes.save_database(database, tmp_path / "stored.npz")
     stored = databases.load(tmp_path / "stored.npz")
     plain = reload(database, tmp_path / "plain.npz")
     assert stored.get_fact("common_peak", 1) is not None
