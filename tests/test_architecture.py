@@ -675,7 +675,14 @@ NOT_TUNED = {  # constants that nobody would choose otherwise, by what they are
     "a default of a setting": {"PLANT_ANGLE", "SIZE", "usual_time"},
     "a colour": {"ACTUAL", "DESIRED", "OBSTACLE", "OTHER"},
     "a direction or a rotation": {"STRAIGHT_AHEAD", "_NEVER", "_UNTURNED"},
-    "the version of a format": {"DIFFERENCES", "VERSION", "_ALGORITHM", "_VERSION", "number"},
+    "the version of a format": {
+        "DIFFERENCES",
+        "FACTS_VERSION",
+        "VERSION",
+        "_ALGORITHM",
+        "_VERSION",
+        "number",
+    },
     "keeps a division or a solution finite": {
         "_DAMPING",
         "_LEAST_LENGTH",

@@ -13,7 +13,15 @@ import numpy as np
 
 from motion_matching.engine.errors import MotionMatchingError
 
-from . import bench_build, bench_field, bench_search, bench_tick, bench_training, report
+from . import (
+    bench_build,
+    bench_field,
+    bench_search,
+    bench_start,
+    bench_tick,
+    bench_training,
+    report,
+)
 from .data import RECIPES, Recordings
 from .report import Section
 
@@ -30,6 +38,17 @@ def build(recordings: Recordings, quick: bool) -> Section:
         "file that the system has in memory."
     )
     return Section("Build", text, bench_build.run(recordings, quick))
+
+
+def start(recordings: Recordings, quick: bool) -> Section:
+    """Measure what commands load, and reports."""
+    text = (
+        f"Processes of their own on {recordings.title}: the CPU of each from its start, with "
+        "modules that Python has compiled before. *more* is what comes on top: of the imports of a "
+        "take beside numpy's own, and of a report beside the take, whose sources were measured as "
+        "the database was built."
+    )
+    return Section("Start", text, bench_start.run(recordings, quick))
 
 
 def search(recordings: Recordings, quick: bool) -> Section:
@@ -160,7 +179,7 @@ def panels(recordings: Recordings, quick: bool) -> Section:
 
 
 BENCHES: dict[str, Callable[[Recordings, bool], Section]] = {
-    "build": build, "search": search, "tick": tick, "field": field, "training": training, "scene": scene, "live": live,
+    "build": build, "start": start, "search": search, "tick": tick, "field": field, "training": training, "scene": scene, "live": live,
     "panels": panels,
 }  # fmt: skip
 

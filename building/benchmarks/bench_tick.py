@@ -37,8 +37,17 @@ GAITS = ("walk", "run")
 REPEATS = 3  # of a performance, whose ticks count with the least of their times
 # of the median, what ticks take on average, and all but one in ten, and in a hundred
 MEAN_LIMIT, MOST_LIMIT, PERCENTILE_LIMIT = 1.2, None, 3.0
-# what the loops over bones do not know: they never stand, catch up, or wait for a jump to fade
-_PLAIN = {"foot_lock": False, "idle": False, "catch_up": 0.0, "wait": False}
+# what the loops over bones do not know: they never stand, catch up, run faster into a turn, avoid
+# odd postures, let go of the root's rest while a foot stands, or wait for a jump to fade
+_PLAIN = {
+    "foot_lock": False,
+    "idle": False,
+    "catch_up": 0.0,
+    "turning_speed": 1.0,
+    "posture_weight": 0.0,
+    "root_halflife": 0.0,
+    "wait": False,
+}
 
 
 def run(recordings: Recordings, quick: bool) -> list[Row]:

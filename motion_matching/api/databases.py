@@ -22,6 +22,7 @@ from ..engine.facts.postures import OddPosture
 from ..engine.performance.published import find_published
 from ..engine.progress import ReportProgress
 from ..engine.sources.sources import Source
+from ..engine.takes import takes
 from .motion import Motion, list_sources
 
 
@@ -189,4 +190,4 @@ def save(database: Database, path: str | Path) -> None:
     --------
     >>> api.save(database, "walk.npz")
     """
-    databases.save(database, path)
+    takes.save_database(database, path)

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .. import scene
-from ..engine.building.build import BuildSettings
-from ..engine.building.demo_clips import load_demo_clips
+from ..engine import building  # takes build nothing
 from ..engine.bvh import bvh
 from ..engine.control.rollout import Take
 from ..engine.errors import SettingsError
@@ -78,7 +77,7 @@ def load(
     >>> clips[0].positions.shape[1:]
     (22, 3)
     """
-    settings = BuildSettings(up=up, forward=forward, scale=scale)
+    settings = building.build.BuildSettings(up=up, forward=forward, scale=scale)
     sources, _ = list_sources(
         paths, armature=armature, actions=actions, bones=bones, character=character
     )
@@ -146,7 +145,7 @@ def make_demo_clips(seed: int = 0, *, climbs: bool = False) -> list[Clip]:
     >>> clips[0].fps
     30.0
     """
-    return load_demo_clips(climbs, seed)
+    return building.demo_clips.load_demo_clips(climbs, seed)
 
 
 def write_bvh(motion: Take | Clip, path: str | Path) -> None:

@@ -6,15 +6,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .. import scene
+from ..engine import field as motion_fields  # most takes are without one
 from ..engine.control.rollout import Take
 from ..engine.database.database import Database
 from ..engine.errors import SettingsError
 from ..engine.feet import contact_ranges
 from ..engine.feet.contact_ranges import ContactRange
-from ..engine.field.field_controller import FieldController
 from ..engine.files import presets
 from ..engine.ground.ground import Box, Ground, Wall
 from ..engine.matching.cost_terms import CostTerm
@@ -27,6 +27,9 @@ from ..engine.progress import ReportProgress, name_stage
 from ..engine.sources.sources import BLEND
 from ..engine.takes import baking, takes
 from .motion import check_blender
+
+if TYPE_CHECKING:
+    from ..engine.field.field_controller import FieldController
 
 Contacts = str | Path | Sequence[ContactRange]
 FloorAndWalls = tuple[Ground, Sequence[Wall]]
@@ -136,12 +139,12 @@ class Setup:
 
 def find_field(controller: str | FieldController) -> FieldController | None:
     """Return the motion field of a controller; None for motion matching."""
-    if isinstance(controller, FieldController):
+    if not isinstance(controller, str):
         return controller
     if controller not in (MATCHING, FIELD):
         text = f"There is no controller '{controller}'"
         raise SettingsError(f"{text}; use matching, field, or what api.train returns.")
-    return FieldController() if controller == FIELD else None
+    return motion_fields.field_controller.FieldController() if controller == FIELD else None
 
 
 def load_preset(name: str | Path) -> dict[str, Any]:

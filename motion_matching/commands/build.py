@@ -13,7 +13,6 @@ from ..engine.body import axes, rig
 from ..engine.building.build import BuildSettings
 from ..engine.building.missing_motion import find_missing_motion
 from ..engine.building.published_build import build_as
-from ..engine.database import database as databases
 from ..engine.database.database import Database
 from ..engine.database.features.features import load_schema
 from ..engine.database.tags import tags as tagging
@@ -34,6 +33,7 @@ from ..engine.sources.sources import (
     find_sources,
     get_ending,
 )
+from ..engine.takes import takes
 from .checks import check_number, check_targets, name_paths, write_together
 from .loading import check_blender, find_set, load_blender, tell_differences
 from .output import Output, say_warnings
@@ -84,7 +84,7 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
             open_director(
                 built.database, get_table_path(arguments.output), progress=out.show_progress
             )
-        databases.save(built.database, written.output)
+        takes.save_database(built.database, written.output)
     for note in notes:
         out.say(note)
     _say_report(built, out)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import importlib.util
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,15 +14,16 @@ from ..engine.database.database import Database
 from ..engine.database.tags.tags import parse_names
 from ..engine.errors import SettingsError
 from ..engine.field.states.neighbours import Metric
-from ..engine.insight import plots
+from ..engine.insight import maps, plots
 from ..engine.insight.frames import frame_inspector
-from ..engine.insight.maps.field_map import FieldMap, build_field_map
-from ..engine.insight.maps.pose_map import build_pose_map
 from ..engine.takes import takes
 from .checks import check_targets, name_paths, write_together
 from .loading import load_database
 from .output import Output, say_written
 from .values import check_changes, parse_changes, parse_numbers
+
+if TYPE_CHECKING:
+    from ..engine.insight.maps.field_map import FieldMap
 
 _TARGETS = {"report": ".json", "plot": ".svg"}
 _UMAP = "umap"
@@ -73,7 +74,7 @@ def _inspect_all(
     data = result.data
     if arguments.report or arguments.plot:
         out.show_progress("Mapping poses")
-        poses = build_pose_map(database)
+        poses = maps.pose_map.build_pose_map(database)
         data |= {"pose_map": poses.to_dict(database)}
         states = _build_states_map(database, arguments.map)
         if states:
@@ -121,8 +122,8 @@ def _build_states_map(database: Database, name: str | None) -> FieldMap | None:
         return None
     metric = Metric.from_database(database)
     if name == _UMAP:
-        return build_field_map(database, metric, _embed_by_umap, "UMAP")
-    return build_field_map(database, metric)
+        return maps.field_map.build_field_map(database, metric, _embed_by_umap, "UMAP")
+    return maps.field_map.build_field_map(database, metric)
 
 
 def _embed_by_umap(features: np.ndarray) -> np.ndarray:

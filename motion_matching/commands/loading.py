@@ -11,8 +11,7 @@ from importlib import import_module
 from pathlib import Path
 
 from ..api import motion
-from ..engine.building.published_build import list_lacking_motion, list_missing
-from ..engine.building.unmended import find_unmended
+from ..engine import building  # few commands build
 from ..engine.database import database
 from ..engine.database.database import Database
 from ..engine.errors import DatabaseError
@@ -55,7 +54,7 @@ def load_database(path: Path, out: Output | None = None) -> Database:
         )
     loaded = out.kept.load(path) if out and out.kept else database.load(path)
     if out and not out.quiet:
-        say_warnings(loaded.derive(find_unmended), out)
+        say_warnings(loaded.derive(building.unmended.find_unmended), out)
     return loaded
 
 
@@ -102,7 +101,8 @@ def tell_differences(arguments: argparse.Namespace, database: Database, out: Out
     if published is None:
         return
     out.say(f"{published.describe()}.")
-    if missing := ", ".join(list_missing(database, published)):
+    articles = building.published_build
+    if missing := ", ".join(articles.list_missing(database, published)):
         out.say(f"Warning: the database is not built --as-published {published.name}: {missing}.")
-    if apart := [*published.apart, *list_lacking_motion(database, published)]:
+    if apart := [*published.apart, *articles.list_lacking_motion(database, published)]:
         out.say(f"Not as published: {'; '.join(apart)}.")

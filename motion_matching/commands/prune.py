@@ -6,7 +6,6 @@ import argparse
 from dataclasses import asdict
 from functools import partial
 
-from ..engine.database import database as databases
 from ..engine.database.tags import tags
 from ..engine.errors import SettingsError
 from ..engine.performance import performance as performances
@@ -39,7 +38,7 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     )
     with write_together(arguments, *_TARGETS) as written:
         if written.output:
-            databases.save(smaller, written.output)
+            takes.save_database(smaller, written.output)
         if written.save_tags:
             tags.save_tags(pruning.list_tags(database, result.spare), written.save_tags)
         if written.report:

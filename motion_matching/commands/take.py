@@ -6,15 +6,15 @@ import argparse
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..api.performing import PerformedTake, Setup, find_performance, load_preset, replace_obstacles
+from ..engine import field, insight  # loaded for the options that ask for them
 from ..engine.database.database import Database
 from ..engine.database.tags.tags import parse_names
 from ..engine.errors import DatabaseError, SettingsError
 from ..engine.feet import contact_ranges
-from ..engine.field.field_controller import FieldController
 from ..engine.files.file_paths import describe_no_file
-from ..engine.insight.take_sheet import SIZE, save_sheet
 from ..engine.matching.cost_terms import describe_missing_terms
 from ..engine.performance import performance as performances
 from ..engine.performance.performance import Performance
@@ -26,6 +26,9 @@ from .checks import check_number, check_seed, check_targets, name_paths, write_t
 from .loading import check_blender, find_set, load_blender, load_database, tell_differences
 from .output import Output, say_written
 from .values import check_changes, parse_changes
+
+if TYPE_CHECKING:
+    from ..engine.field.field_controller import FieldController
 
 _TARGETS = {
     "output": ".blend",
@@ -84,7 +87,7 @@ def _write(
     arguments: argparse.Namespace,
     made: PerformedTake,
     beside: PerformedTake | None,
-    size: tuple[int, int],
+    size: tuple[int, int] | None,
     out: Output,
 ) -> None:
     _, take, ranges, database = made
@@ -111,7 +114,8 @@ def _write(
         write_blend(take, ranges, database, arguments)
     if arguments.preview:
         shown = [take, beside.take] if beside else [take]
-        save_sheet(shown, arguments.preview, size)
+        sheets = insight.take_sheet
+        sheets.save_sheet(shown, arguments.preview, size or sheets.SIZE)
 
 
 def check(arguments: argparse.Namespace) -> None:
@@ -144,9 +148,9 @@ def check(arguments: argparse.Namespace) -> None:
     _parse_preview_size(arguments)
 
 
-def _parse_preview_size(arguments: argparse.Namespace) -> tuple[int, int]:
+def _parse_preview_size(arguments: argparse.Namespace) -> tuple[int, int] | None:
     if not arguments.preview_size:
-        return SIZE
+        return None
     if not arguments.preview:
         text = "--preview-size says nothing without --preview; leave it out, or add a file."
         raise SettingsError(text)
@@ -212,7 +216,7 @@ def _load_controller(arguments: argparse.Namespace, database: Database) -> str |
     if arguments.controller != FIELD or not arguments.field:
         return str(arguments.controller)
     try:
-        return FieldController.load(arguments.field, database)
+        return field.field_controller.FieldController.load(arguments.field, database)
     except DatabaseError as cause:
         text = f"{arguments.field} does not suit {arguments.database}"
         raise DatabaseError(f"{text}: {_as_clause(str(cause))}") from cause

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
@@ -342,7 +342,7 @@ class LiveSession:
         runtime.trail = None
         self._stack.close()
         runtime.changed("live")
-        self.ending = " ".join(words)
+        self.ending = _join_sentences(words)
         recordings.refresh()
         callbacks.redraw()
         return left
@@ -387,6 +387,13 @@ def end(
     left = live.finish(reason, leaves_recording)
     runtime.end_message = (live.ending or "") if reason and not is_expected else ""
     return left
+
+
+def _join_sentences(words: Sequence[str]) -> str:
+    """Return what is said at an end; what stands alone keeps its form, without a full stop."""
+    if len(words) == 1:
+        return words[0]
+    return " ".join(f"{each.removesuffix('.')}." for each in words)
 
 
 def _format_error(error: Exception) -> str:

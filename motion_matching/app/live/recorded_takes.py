@@ -22,9 +22,9 @@ from ..takes import recordings
 from . import timeline
 
 _ENDINGS = {
-    "new": "Recorded '{name}': {seconds:.1f} s.",
-    "append": "Appended {seconds:.1f} s to '{name}'.",
-    "overwrite": "Overwrote {seconds:.1f} s of '{name}'.",
+    "new": "Recorded '{name}': {seconds:.1f} s",
+    "append": "Appended {seconds:.1f} s to '{name}'",
+    "overwrite": "Overwrote {seconds:.1f} s of '{name}'",
 }
 
 
@@ -67,11 +67,11 @@ class LiveTakes:
         plan = RecordingPlan(self._name, frame, step, mode, folder, bpy.data.filepath, start, rest)
         if waits and mode == "new" and not play.timeline:
             self._session.await_input(plan)
-            return "Recording begins with the input."
+            return "Recording begins with the input"
         self._session.record(plan)
         if play.timeline:
             self._follower.play()
-        return "Recording."
+        return "Recording"
 
     def _align_with_timeline(self, scene: bpy.types.Scene, mode: str) -> str:
         """Move timeline and session to where a recording begins; return how it is recorded.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -39,6 +39,7 @@ Derived = TypeVar("Derived")
 
 FORMAT = "motion-matching database"
 VERSION = 1
+FACTS_VERSION = 1  # rises when a stored fact is measured in another way
 # frames per second
 LOWEST_RATE = 1
 HIGHEST_RATE = 1000
@@ -170,7 +171,30 @@ class Database:
     @cached_property
     def _in_body_units(self) -> Database:
         scaled = self.scale.to_body(self)
-        return scaled.with_schema(scaled.schema)
+        result = scaled.with_schema(scaled.schema)
+        vars(result)["stored_facts"] = self.stored_facts
+        return result
+
+    @cached_property
+    def stored_facts(self) -> Mapping[str, Any]:
+        """What its file says of it, by name; nothing unless it was loaded."""
+        return {}
+
+    def get_fact(self, name: str, count: int | None = None) -> np.ndarray | None:
+        """Return the numbers (count,) of a stored fact, or None if it has to be measured.
+
+        Facts of players are in body units, and those of reports in world units.
+        """
+        values = self.stored_facts.get(name)
+        if not isinstance(values, list) or count not in (None, len(values)):
+            return None
+        if not {*map(type, values)} <= {int, float}:
+            return None
+        try:
+            numbers = np.array(values, np.float64)
+        except OverflowError:
+            return None
+        return numbers if np.all(np.abs(numbers) <= array_files.LARGEST_VALUE) else None
 
     def derive(self, make: Callable[[Database], Derived]) -> Derived:
         """Return a fact of the database in body units, such as its idles, computed once."""
@@ -426,10 +450,16 @@ def _count_frames_to_dead_end(successors: np.ndarray, loop: bool) -> np.ndarray:
     return ends[np.searchsorted(ends, frames)] - frames
 
 
-def save(database: Database, path: Path | str, key: str = "") -> None:
+def save(
+    database: Database,
+    path: Path | str,
+    key: str = "",
+    facts: Mapping[str, Sequence[float]] | None = None,
+) -> None:
     """Write the database as one uncompressed `.npz`. If that fails, DatabaseError and no file.
 
-    A database of a library stores its `key` there, so that copies elsewhere count as a user's.
+    A database of a library stores its `key` there, so that copies elsewhere count as a user's. The
+    `facts` are what `get_fact` returns after loading.
     """
     skeleton = database.skeleton
     header = {
@@ -455,6 +485,9 @@ def save(database: Database, path: Path | str, key: str = "") -> None:
     arrays |= {name: getattr(database, name) for name in _ARRAYS}
     if database.ground is not None:
         arrays |= {name: getattr(database, name) for name in _GROUND_ARRAYS}
+    if facts is not None:
+        text = json.dumps({"version": FACTS_VERSION, **facts}, separators=(",", ":")).encode()
+        arrays["facts"] = np.frombuffer(text, np.uint8)
     array_files.save_arrays(path, arrays, DatabaseError)
 
 
@@ -514,7 +547,7 @@ def load(path: Path | str) -> Database:
             raise EntryError("frames carry tags without a name")
         if data["contacts"].view(np.uint8).max(initial=0) > 1:
             raise EntryError("contacts are neither true nor false")
-        return Database(
+        loaded = Database(
             skeleton=skeleton,
             roles=roles,
             hips_forward=(x, y, z),
@@ -526,6 +559,9 @@ def load(path: Path | str) -> Database:
             range_sources=_read_range_sources(header, len(ranges)),
             **data,
         )
+        # no field: a database with other tags or features has other facts
+        vars(loaded)["stored_facts"] = _read_facts(arrays, path)
+        return loaded
     except DatabaseError:
         raise
     except (MotionMatchingError, ArithmeticError, LookupError, TypeError, ValueError) as cause:
@@ -625,6 +661,15 @@ def _check_ranges(starts: np.ndarray, stops: np.ndarray, frames: int) -> None:
     edges = np.append(starts, frames).astype(np.int64)
     if starts[0] != 0 or not np.array_equal(edges[1:], stops) or np.diff(edges).min() < 3:
         raise EntryError("ranges do not follow one another")
+
+
+def _read_facts(arrays: Mapping[str, np.ndarray], path: Path | str) -> Mapping[str, Any]:
+    """Return the facts in a file; none if it is from a version that measured them otherwise."""
+    if "facts" not in arrays:
+        return {}
+    raw = array_files.expect_array(arrays, "facts", np.uint8, (None,), path, DatabaseError)
+    facts = json_files.expect_object(json_files.parse(raw.tobytes(), "facts"), "'facts'")
+    return facts if facts.get("version") == FACTS_VERSION else {}
 
 
 def _read_header(arrays: dict[str, np.ndarray], path: Path | str) -> dict[str, Any]:

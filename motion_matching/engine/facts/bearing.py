@@ -25,6 +25,12 @@ class WalkBearing:
         self._database = database
         seconds = NUMBERS.bearing_seconds * database.pace
         self._step = max(round(seconds * database.fps / NUMBERS.bearing_moments), 1)
+        stored = database.get_fact("usual_bearing", 2)
+        self._usual = self._measure_usual() if stored is None else stored
+
+    def _measure_usual(self) -> np.ndarray:
+        """Return the peaks (2,) that are usual in walking, infinite without enough of it."""
+        database = self._database
         speed = np.hypot(database.root_motion[:, 0], database.root_motion[:, 1])
         moving = (speed > AT_REST.moving * database.pace) & (speed < database.walk_to_run)
         walking = np.flatnonzero(moving)
@@ -33,7 +39,11 @@ class WalkBearing:
         sampled = walking[::every]
         sampled = sampled[database.playable[sampled]]
         known = every * len(sampled) > NUMBERS.enough_walking * database.fps
-        self._usual = np.median(self._find_peaks(sampled), axis=1) if known else np.full(2, np.inf)
+        return np.median(self._find_peaks(sampled), axis=1) if known else np.full(2, np.inf)
+
+    def to_facts(self) -> dict[str, list[float]]:
+        """Return what is stored of it with a database: nothing without enough walking."""
+        return {"usual_bearing": self._usual.tolist()} if np.isfinite(self._usual).all() else {}
 
     def price(self, frames: np.ndarray) -> np.ndarray:
         """Return the prices (K,) of going on from frames (K,)."""

@@ -27,6 +27,7 @@ class MotionLimits:
     """
 
     def __init__(self, database: Database) -> None:
+        self._get_fact = database.get_fact
         # the largest accelerations (2, B) of bones in their parents' frames, in m/s² and rad/s²
         self.bones = np.array(database.limits)
         self._parents = database.skeleton.parents
@@ -91,16 +92,24 @@ class MotionLimits:
     @cached_property
     def common_peak(self) -> float:
         """How hard joints accelerate at most in nearly all frames, in m/s²."""
+        if (stored := self._get_fact("common_peak", 1)) is not None:
+            return stored.item()
         return self._measure_some(np.arange(len(self._poses)))
 
     @cached_property
     def _gait_peaks(self) -> tuple[float, float]:
         """The same for frames slower and faster than the change from walking to running."""
+        if (stored := self._get_fact("gait_peaks", 2)) is not None:
+            return stored.item(0), stored.item(1)
         of_gaits = [np.flatnonzero(self._is_fast == fast) for fast in (False, True)]
         slow, fast = (
             self._measure_some(frames) if len(frames) else self.common_peak for frames in of_gaits
         )
         return slow, fast
+
+    def to_facts(self) -> dict[str, list[float]]:
+        """Return what is stored of it with a database."""
+        return {"common_peak": [self.common_peak], "gait_peaks": [*self._gait_peaks]}
 
     def _measure_some(self, frames: np.ndarray) -> float:
         return self.measure_played(frames[:: math.ceil(len(frames) / NUMBERS.limit_frames)])

@@ -60,9 +60,11 @@ class StanceScore:
         ]
         frames = np.flatnonzero(_are_followed(database))
         frames = frames[:: max(-(-len(frames) // NUMBERS.most_frames), 1)]
-        joints = compute_joints(database, frames)
-        self._measure_usual(frames, joints)
-        costs = self.rate(frames, joints)
+        costs = self._recall(len(frames))
+        if costs is None:
+            joints = compute_joints(database, frames)
+            self._measure_usual(frames, joints)
+            costs = self.rate(frames, joints)
         order = np.argsort(costs, kind="stable")
         self.frames = frames[order]
         self.costs = costs[order]
@@ -70,6 +72,26 @@ class StanceScore:
             _FrameTable(database.frame_count, compute)
             for compute in (self._rate_frames, self._measure_carriage, self._compute_joints)
         )
+
+    def _recall(self, count: int) -> np.ndarray | None:
+        """Return the stored costs (count,) of the frames, with what is usual; None without them."""
+        legs = len(self._database.roles.legs)
+        bones = self._database.skeleton.bone_count
+        usual = self._database.get_fact("stance_usual", 1 + legs + 3 * bones)
+        if usual is not None:
+            self._tall = usual.item(0)
+            self._stretched = usual[1 : 1 + legs]
+            self._median = usual[1 + legs :].reshape(bones, 3).astype(np.float32)
+            self._pairs = self._pair_joints()
+        return None if usual is None else self._database.get_fact("stance_costs", count)
+
+    def to_facts(self) -> dict[str, list[float]]:
+        """Return what is stored of it with a database."""
+        usual = [self._tall, *self._stretched.tolist(), *self._median.ravel().tolist()]
+        return {
+            "stance_usual": usual,
+            "stance_costs": self.costs[np.argsort(self.frames)].tolist(),
+        }
 
     def _measure_usual(self, frames: np.ndarray, joints: np.ndarray) -> None:
         """Measure how upright and how stretched this body gets, and where its joints are."""

@@ -11,20 +11,22 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..database.database import Database
+from . import maps  # which bring scipy, and are few
 from .coverage import strands
 from .coverage.coverage import SPEED_EDGES, TURN_EDGES, Coverage
 from .coverage.inspection import Inspection
 from .coverage.strands import sample_evenly
-from .maps import field_map
-from .maps.field_map import FieldMap
-from .maps.pose_map import PoseMap
 from .numbers import NUMBERS
 from .pictures import HEIGHT, MARGIN, WIDTH, make_label, make_picture, write_pictures
+
+if TYPE_CHECKING:
+    from .maps.field_map import FieldMap
+    from .maps.pose_map import PoseMap
 
 Array = np.ndarray
 METRE = NUMBERS.metre
@@ -192,8 +194,8 @@ def _draw_states(database: Database, states: FieldMap) -> Iterator[str]:
     """Draw a map of states from the front and from its side, by gait, and again by clip."""
     front = states.positions[:, :2]
     side = states.positions[:, 1:]
-    by_gait = field_map.compute_gait_colours(database)
-    by_clip = field_map.compute_clip_colours(database)
+    by_gait = maps.field_map.compute_gait_colours(database)
+    by_clip = maps.field_map.compute_clip_colours(database)
     title = f"By {states.method}: standing blue, walking green, running orange"
     yield _draw_map(database, front, by_gait, ("states front", title))
     yield _draw_map(database, side, by_gait, ("states side", "The same from its left side"))

@@ -67,10 +67,9 @@ def find_flip(own: Costs, rivals: Costs, weights: Sequence[float], power: int = 
     sixteenth and sixteen times its own changes anything.
     """
     found: list[Flip] = []
+    ways = [(sign, np.exp(sign * _STEPS) ** power) for sign in (-1.0, 1.0)]
     for feature, now in enumerate(weights):
-        for sign in (-1.0, 1.0):
-            ratios = np.exp(sign * _STEPS)
-            factors = ratios**power
+        for sign, factors in ways:
             wins = rivals.find_least(feature, factors) < own.find_least(feature, factors)
             if now <= 0.0 or wins[0] or not wins.any():  # at first it was not by its cost
                 continue

@@ -21,12 +21,18 @@ def compute_window(seconds: float, fps: float, longest: int | None = None) -> in
 
 
 def apply_savitzky_golay(values: np.ndarray, window: int, order: int) -> np.ndarray:
-    """Smooth by a Savitzky-Golay filter; a window too short for its order changes nothing."""
+    """Smooth by a Savitzky-Golay filter; a window too short for its order changes nothing.
+
+    Source: `scipy.signal.savgol_filter`, with the nearest value beyond the ends.
+    """
     if window <= order + 1:
         return values
-    from scipy.signal import savgol_filter  # loads in 0.5 s
+    from scipy.ndimage import convolve1d  # loads in 0.1 s, scipy.signal in 0.3 s
 
-    return savgol_filter(values, window, order, axis=0, mode="nearest")  # callers cut off the ends
+    half = window // 2
+    powers = np.arange(half, -half - 1.0, -1.0) ** np.arange(order + 1)[:, None]
+    weights = np.linalg.lstsq(powers, np.eye(order + 1)[0], rcond=None)[0]
+    return convolve1d(values, weights, axis=0, mode="nearest")  # callers cut off the ends
 
 
 def compute_windowed_minimum(values: np.ndarray, window: int) -> np.ndarray:

@@ -1,3 +1,10 @@
 """Bring motion of one body onto another."""
 
-__all__ = ("bodies", "frames", "loose_hips", "pairs", "result", "settings")
+from typing import TYPE_CHECKING
+
+from ..lazy import load_on_use
+
+if TYPE_CHECKING:
+    from . import bodies, frames, loose_hips, pairs, result, settings
+else:
+    __getattr__ = load_on_use(__name__)

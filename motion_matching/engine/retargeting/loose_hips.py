@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..body.body_roles import BodyRoles
 from ..body.rig import Roles
 from ..maths.rotations import quat
 from ..motion.clip import Clip
@@ -19,6 +19,9 @@ from ..skeleton.skeleton import Skeleton
 from .frames.frame_axes import make_frames
 from .frames.partial_pose import WorldMotion
 from .numbers import NUMBERS
+
+if TYPE_CHECKING:
+    from ..body.body_roles import BodyRoles
 
 
 @dataclass(frozen=True)

@@ -1,3 +1,10 @@
 """Takes: solve a performance, plant its feet for a bake, and measure the result."""
 
-__all__ = ("baking", "comparison", "joining", "performers", "pruning", "takes")
+from typing import TYPE_CHECKING
+
+from ..lazy import load_on_use
+
+if TYPE_CHECKING:
+    from . import baking, comparison, joining, performers, pruning, takes
+else:
+    __getattr__ = load_on_use(__name__)

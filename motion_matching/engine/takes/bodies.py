@@ -8,11 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
+from .. import retargeting  # only reports compare hips
 from ..body.rig import Roles
 from ..legs.joints import compute_accelerations
 from ..motion.clip import Clip
 from ..motion.simulation_bone import GroundTrack, SimulationBoneSettings, find_track
-from ..retargeting.loose_hips import stiffen_hips
 from .numbers import NUMBERS
 
 
@@ -120,7 +120,7 @@ def measure_body(
 ) -> BodyMotion:
     """Measure the world motion of a clip, with the simulation bone found as for the database."""
     _, positions = clip.compute_world()
-    [stiff] = stiffen_hips([clip], roles)
+    [stiff] = retargeting.loose_hips.stiffen_hips([clip], roles)
     track = find_track(stiff, roles.hips, roles.spine, hips_forward, settings, root=roles.root)
     positions = positions.astype(np.float64)
     return BodyMotion(clip.fps, positions, positions[:, roles.leg_bones], track)

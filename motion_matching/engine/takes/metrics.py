@@ -184,10 +184,34 @@ def measure_response_times(
     return times
 
 
+CLIP_MEASURES = (
+    "seconds",
+    "foot_slide_mann",
+    "foot_slide_contacts",
+    "foot_skate_from_height",
+    "foot_skate_from_contacts",
+    "foot_skate_ratio",
+    "foot_skate_max_vel",
+    "acceleration_max",
+    "knee_rate_max",
+    "legs_crossed",
+    "slips_per_minute",
+    "slip_way",
+    "speed_mean",
+    "turn_rate_p99",
+    "turn_rate_max",
+    "turning_p99",
+    "acceleration_p99",
+)
+
+
 def measure_clips(
     bodies: Sequence[BodyMotion], contacts: Sequence[np.ndarray], floors: np.ndarray
 ) -> dict[str, Any]:
-    """Measure clips taken together; speeds in m/s, turn rates in rad/s, accelerations in m/s²."""
+    """Measure clips taken together: `CLIP_MEASURES`.
+
+    Speeds are in m/s, turn rates in rad/s, and accelerations in m/s².
+    """
     turn = np.concatenate([body.turn_rate for body in bodies])
     turning = turn[turn > TURNING] if (turn > TURNING).any() else turn
     acceleration = np.concatenate([body.acceleration[1:-1] for body in bodies])

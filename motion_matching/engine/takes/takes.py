@@ -41,9 +41,12 @@ from ..performance.performance import Performance
 from ..performance.settings import LARGEST_SPEED, PerformerSettings, Steering
 from ..progress import ReportShare
 from . import baking, metrics, recovery
-from .bodies import BodyMotion, Frames, measure_body
+from .bodies import Frames, measure_body
 from .numbers import NUMBERS
 from .performers import create_performer
+from .stored_measures import make_range_body, measure_sources
+from .stored_measures import make_source_bodies as make_source_bodies
+from .stored_measures import save_database as save_database
 
 Controller = Callable[[Database, PerformerSettings], Method]
 
@@ -164,9 +167,9 @@ def report_clip(
     if settings.source == "root" and roles.root is None:
         settings = replace(settings, source="spine")
     body = measure_body(clip, roles, np.array(database.hips_forward), settings)
-    sources, contacts = make_source_bodies(database)
-    floors = metrics.measure_toe_floors(sources)
-    peaks = _measure_peak_accelerations(sources, database)
+    sources = measure_sources(database)
+    floors = sources.floors
+    peaks = _find_compared_peaks(sources.peaks, database)
     peak_by_name = {names.get(bone, bone): peak for bone, peak in peaks.items()}
     hardest = np.array([peak_by_name.get(name, np.inf) for name in clip.skeleton.names])
     corrections = baking.measure_toe_corrections(take, database)
@@ -185,7 +188,7 @@ def report_clip(
             **metrics.measure_pops(body.acceleration, most, take.fps),
             **recovery.summarize_recoveries(recovery.measure_recoveries(take)),
         },
-        "sources": metrics.measure_clips(sources, contacts, floors),
+        "sources": sources.clips,
         "played": played,
         **before,
         "speeds_not_in_data": _find_missing_speeds(take, database),
@@ -219,11 +222,11 @@ def _find_missing_speeds(take: Take, database: Database) -> list[dict[str, Any]]
     ]
 
 
-def _measure_peak_accelerations(sources: list[BodyMotion], database: Database) -> dict[str, float]:
+def _find_compared_peaks(peaks: np.ndarray, database: Database) -> dict[str, float]:
     """Return the sources' largest acceleration of each bone, infinite (not compared) above hips."""
     skeleton = database.skeleton
-    largest = np.max([body.bone_accelerations.max(axis=0) for body in sources], axis=0)
-    # the bodies lack bone 0, the simulation bone
+    largest = peaks.copy()
+    # the peaks lack bone 0, the simulation bone
     largest[[bone - 1 for bone in skeleton.get_ancestors(database.roles.hips) if bone]] = np.inf
     return dict(zip(skeleton.names[1:], largest.tolist(), strict=True))
 
@@ -279,8 +282,6 @@ def find_ticks_in_data(take: Take, database: Database) -> np.ndarray:
 
     It exists if the character gets as far (within a tenth or 0.1 m) and turns as much (0.3 rad).
     """
-    from scipy.spatial import cKDTree
-
     frames = round(take.fps)
     path = np.cumsum(np.vstack([np.zeros(2), take.desired_velocity]), axis=0) / take.fps
     later = np.minimum(np.arange(take.frame_count) + frames, take.frame_count - 1)
@@ -293,10 +294,27 @@ def find_ticks_in_data(take: Take, database: Database) -> np.ndarray:
     turn = moved[:, 2]
     ways = np.linalg.norm(desired, axis=1)
     radius = np.maximum(NUMBERS.covered_near * ways, NUMBERS.covered_least)
-    matches = cKDTree(offset).query_ball_point(desired, radius)
-    difference = [turn[near] - t for near, t in zip(matches, desired_turn, strict=True)]
+    counts = _count_near(offset, turn, np.column_stack([desired, desired_turn]), radius)
+    return np.asarray(counts >= frames)
+
+
+def _count_near(
+    offset: np.ndarray, turn: np.ndarray, desired: np.ndarray, radius: np.ndarray
+) -> np.ndarray:
+    """Count the offsets (N, 2) and turns (N,) near each desired x, y and turn (T, 3)."""
+    order = np.argsort(offset[:, 0])
+    x, y = offset[order].T
+    turn = turn[order]
+    first = np.searchsorted(x, desired[:, 0] - radius)
+    last = np.searchsorted(x, desired[:, 0] + radius, side="right")
     least = np.cos(NUMBERS.covered_turn)
-    return np.array([(np.cos(d) > least).sum() >= frames for d in difference])
+    counts = np.zeros(len(desired), np.intp)
+    for n, (start, stop) in enumerate(zip(first.tolist(), last.tolist(), strict=True)):
+        some = slice(start, stop)
+        away = (x[some] - desired[n, 0]) ** 2 + (y[some] - desired[n, 1]) ** 2
+        near = turn[some][away <= radius[n] ** 2]
+        counts[n] = np.count_nonzero(np.cos(near - desired[n, 2]) > least)
+    return counts
 
 
 def find_reachable_speeds(take: Take, database: Database) -> np.ndarray:
@@ -323,36 +341,21 @@ def measure_played(take: Take, database: Database) -> dict[str, float]:
 def find_played_frames(take: Take, database: Database) -> Frames:
     """Return the database frames that a take plays, as in the data, each clip over its floor."""
     played = database.range_of_frame[take.frames]
+    known = set(played.tolist())
     clips: dict[tuple[str, bool], list[int]] = {}
     for r, origin in enumerate(database.ranges):
         clips.setdefault((origin.clip, origin.mirrored), []).append(r)
     found = []
     for ranges in clips.values():
-        if not np.isin(ranges, played).any():
+        if known.isdisjoint(ranges):
             continue
-        bodies = [_make_range_body(database, r) for r in ranges]
+        bodies = [make_range_body(database, r) for r in ranges]
         floors = metrics.measure_toe_floors(bodies)
         for r, body in zip(ranges, bodies, strict=True):
             start, stop = database.starts[r], database.stops[r]
             frames = Frames.from_body(body, np.asarray(database.contacts[start:stop]), floors)
             found.append(frames.select(take.frames[played == r] - start))
     return Frames.concatenate(found)
-
-
-def make_source_bodies(database: Database) -> tuple[list[BodyMotion], list[np.ndarray]]:
-    """Return world motion and contacts of every range that is not a mirror image."""
-    bodies = []
-    contacts = []
-    for r, origin in enumerate(database.ranges):
-        if not origin.mirrored:
-            bodies.append(_make_range_body(database, r))
-            contacts.append(np.asarray(database.contacts[database.starts[r] : database.stops[r]]))
-    return bodies, contacts
-
-
-def _make_range_body(database: Database, r: int) -> BodyMotion:
-    frames = slice(database.starts[r], database.stops[r])
-    return baking.make_body(database.poses[frames], database.track[frames], database)
 
 
 def write_report(data: dict[str, Any], path: Path | str) -> None:

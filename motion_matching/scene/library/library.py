@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import numpy as np
 
-from ...engine import database
+from ...engine import database, takes
 from ...engine.errors import DatabaseError, MotionDataError, SettingsError
 from ...engine.files import file_paths, own_files
 from ...engine.files.own_files import DATABASE, NOTE
@@ -102,7 +102,7 @@ class Library:
 
     def _save(self, key: str, built: Database, motion: str) -> None:
         own_files.make_way(self.get_path(key), DATABASE)
-        database.database.save(built, self.get_path(key), key)
+        takes.takes.save_database(built, self.get_path(key), key)
         if motion:
             self._replace_base(motion, key)
 

@@ -29,9 +29,11 @@ class MOTION_MATCHING_UL_marks(base.List, bpy.types.UIList):
         split = layout.split(factor=0.28)
         split.label(text=str(app.marks.marks.get_frame(item)), icon=icon)
         row = split.row(align=True)
-        row.prop(item, "name", text="", emboss=False)
-        if text := app.marks.marks.describe(item):
-            base.draw_aligned(row, text)
+        text = app.marks.marks.describe(item)
+        cells = row.split(factor=0.5) if text else row  # or a long text would squeeze the name
+        cells.prop(item, "name", text="", emboss=False)
+        if text:
+            base.draw_aligned(cells, text)
         outcome: Any = _OUTCOMES[app.marks.outcomes.get_outcome(item)]
         row.label(text="", icon=outcome)
 

@@ -202,6 +202,25 @@ def test_the_summary_shows_the_take_beside_the_live_one_and_the_frames_played(de
     assert "pops (live" in lines[6] or "pop (live" in lines[6]
 
 
+def test_desires_are_in_the_data_where_a_second_of_it_goes_and_turns_as_far(demo_database):
+    take = perform_script(demo_database, "turns", "run", 4)
+    frames = round(take.fps)
+    track, stops = demo_database.track, demo_database.stops[demo_database.range_of_frame]
+    here = np.flatnonzero(np.arange(len(track)) + frames < stops)
+    moved = track[here + frames] - track[here]
+    moved[:, :2] = planar.rotate(moved[:, :2], -track[here, 2])
+    path = np.cumsum(np.vstack([np.zeros(2), take.desired_velocity]), axis=0) / take.fps
+    expected = []
+    for tick, yaw in enumerate(take.desired_yaw):
+        later = min(tick + frames, take.frame_count - 1)
+        way = planar.rotate(path[later] - path[tick], -yaw)
+        turn = planar.wrap(moved[:, 2] - (take.desired_yaw[later] - yaw))
+        near = np.linalg.norm(moved[:, :2] - way, axis=1) <= max(0.1 * np.linalg.norm(way), 0.1)
+        expected.append(np.count_nonzero(near & (np.abs(turn) < 0.3)) >= frames)
+    assert 0.1 < np.mean(expected) < 0.9
+    np.testing.assert_array_equal(takes.find_ticks_in_data(take, demo_database), expected)
+
+
 def test_speeds_that_are_steady_nowhere_are_not_zero_but_unknown(demo_database):
     report = takes.report(perform_script(demo_database, "square", "walk", 0.9), demo_database)
     for name in ("desired_speed", "achieved_speed", "achieved_along_wish"):

@@ -281,13 +281,13 @@ def test_a_folder_that_another_blender_clears_costs_no_build(demo_database, tmp_
     folder.mkdir()
     ours, theirs = library.Library(folder), library.Library(folder)
 
-    def save_while_clearing(built, path, key):
+    def save_while_clearing(built, path, *key_and_facts):
         """Have the other Blender clear the cache while a file is half written."""
         unfinished = folder / f".{path.stem}.xyz.npz"
         unfinished.write_bytes(b"half")
         theirs.clear()
         assert unfinished.exists(), "it is being written"
-        save(built, path, key)
+        save(built, path, *key_and_facts)
         theirs.clear()
 
     monkeypatch.setattr(database, "save", save_while_clearing)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d
 
 from ...control.rollout import Take
 from ...maths.along_time import count_frames_to
@@ -49,6 +48,8 @@ def _keep_hand_out(
     needed = _push_out(shoulder, hand, stands, obstruction)
     if np.abs(needed).max(initial=0.0) < NUMBERS.hand_worth:
         return take.poses
+    from scipy.ndimage import gaussian_filter1d  # late: 0.1 s, and few hands are in a wall
+
     width = NUMBERS.clear_ease * take.fps
     away = count_frames_to(held) if held.any() else np.full(len(held), np.inf)
     free = smoothstep(np.clip(away / (2.0 * width), 0.0, 1.0))[:, None]

@@ -13,7 +13,6 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.ndimage import gaussian_filter1d
 
 from ...control.rollout import Take
 from ...database.database import Database
@@ -142,6 +141,8 @@ def _find_lean(frame: _Frame, fps: float) -> Lean | None:
     hopeless = missing.min(axis=0) > NUMBERS.lean_hopeless
     if hopeless[0]:
         return None
+    from scipy.ndimage import gaussian_filter1d  # late: 0.1 s, and few scenes need a lean
+
     amount = np.where(hopeless, 0.0, _find_amounts(amounts, missing))
     lean = frame.make_lean(amount, np.where(hopeless, 0.0, down))
     width = NUMBERS.lean_calm * fps  # a lean changes no faster than a trunk does

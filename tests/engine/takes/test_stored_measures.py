@@ -1,0 +1,99 @@
+"""What is measured of a database is stored in its file, and changes neither takes nor reports."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from motion_matching.engine.building import retagging
+from motion_matching.engine.database import database as databases
+from motion_matching.engine.database.database import Database
+from motion_matching.engine.takes import stored_measures, takes
+from tests.engine.sizes import make_sizes
+
+
+def reload(database: Database, path: Path, facts: dict[str, Any] | None = None) -> Database:
+    """Return a database as it is read from a file with these facts."""
+    databases.save(database, path, facts=facts)
+    return databases.load(path)
+
+
+def perform(database: Database) -> takes.Take:
+    settings = takes.make_default_settings(database)
+    script = takes.prepare_performance(
+        database, settings, "turns", gait="walk", seconds=1.0, seed=1
+    )
+    return takes.perform(database, settings, script)
+
+
+@pytest.mark.parametrize("size", [1.0, pytest.param(3.0, marks=pytest.mark.slow)])
+def test_takes_and_reports_are_the_same_with_stored_measures(demo_database, tmp_path, size):
+    database = demo_database if size == 1.0 else make_sizes(demo_database, size)[1]
+    takes.save_database(database, tmp_path / "stored.npz")
+    stored = databases.load(tmp_path / "stored.npz")
+    plain = reload(database, tmp_path / "plain.npz")
+    assert stored.get_fact("common_peak", 1) is not None
+    assert plain.stored_facts == {}
+    made = [perform(each) for each in (stored, plain)]
+    np.testing.assert_array_equal(made[0].poses, made[1].poses)
+    reports = [takes.report(made[0], each, live=made[0]) for each in (stored, plain)]
+    assert json.dumps(reports[0]) == json.dumps(reports[1])
+
+
+def test_a_stored_database_is_not_measured_again(demo_database, tmp_path):
+    facts = stored_measures.collect_facts(demo_database)
+    others = {
+        name: values[::-1] if len(values) > 1 else [2.0 * values[0]]
+        for name, values in facts.items()
+    }
+    loaded = reload(demo_database, tmp_path / "others.npz", others)
+    for name, values in stored_measures.collect_facts(loaded).items():
+        assert values == pytest.approx(others[name], rel=1e-6), name
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"version": databases.FACTS_VERSION + 1},
+        {"toe_floors": [1.0], "common_peak": [None], "gait_peaks": [True, 1.0]},
+        {"idle_runs": [0, 3.5], "stance_costs": [1.0], "stance_usual": [10**400]},
+        {"idle_runs": [0, 10**8], "stance_costs": [[]], "stance_usual": None},
+        {"idle_runs": [-1, 5]},
+        {"idle_runs": [1]},
+        {"clips": "x", "usual_bearing": [1e300, 0.0], "bone_peaks": {}},
+    ],
+)
+def test_facts_of_another_version_or_kind_are_measured_again(demo_database, tmp_path, damage):
+    facts = stored_measures.collect_facts(demo_database)
+    loaded = reload(demo_database, tmp_path / "damaged.npz", facts | damage)
+    assert stored_measures.collect_facts(loaded) == facts
+
+
+def test_other_tags_have_facts_of_their_own(demo_database, tmp_path):
+    facts = stored_measures.collect_facts(demo_database)
+    loaded = reload(demo_database, tmp_path / "stored.npz", facts)
+    unused = np.arange(loaded.frame_count) < 100
+    assert retagging.exclude(loaded, unused).stored_facts == {}
+
+
+def test_the_version_of_facts_rises_with_the_way_they_are_measured(demo_database):
+    """If this fails as facts are measured in another way, raise `FACTS_VERSION`."""
+    facts = stored_measures.collect_facts(demo_database)
+    assert databases.FACTS_VERSION == 1
+    sums = {name: float(np.sum(values)) for name, values in facts.items()}
+    known = {
+        "stance_usual": 20.783,
+        "stance_costs": 12933.8,
+        "idle_runs": 2944994.0,
+        "common_peak": 73.925,
+        "gait_peaks": 141.77,
+        "usual_bearing": 88.364,
+        "toe_floors": 0.05,
+        "bone_peaks": 1146.3,
+        "clips": 705.87,
+    }
+    assert sums == pytest.approx(known, rel=1e-3)
