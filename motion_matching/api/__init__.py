@@ -47,6 +47,7 @@ from ..engine.sources.sources import GroundObject, Source
 from ..engine.takes.takes import summarize
 from .blender import read_ground, write_action, write_blend
 from .databases import build, open, save
+from .digests import compare, digest
 from .directing import DirectedTake, direct, direct_variations, open_director
 from .fields import open_field, save_field, train
 from .insight import describe_frame, find_odd_postures, inspect, inspect_frame
@@ -63,9 +64,9 @@ __all__ = (
     "KeptJump", "Mark", "MotionDataError", "MotionMatchingError", "OddPosture", "Performance",
     "PerformerSettings", "Pin", "Pose", "ResultError", "RetargetSettings", "RigError", "Schema",
     "SettingsError", "Shot", "SimulationBoneSettings", "Skeleton", "Source", "Speeds", "TagRange",
-    "Take", "Tempo", "TermContext", "TimedPath", "build", "describe_frame", "direct",
-    "direct_variations", "find_odd_postures", "inspect", "inspect_frame", "load", "load_features",
-    "make_demo_clips", "make_performance", "measure", "open", "open_director", "open_field",
-    "perform", "read_actions", "read_ground", "retarget_action", "retarget_file", "save",
-    "save_field", "summarize", "train", "write_action", "write_blend", "write_bvh",
+    "Take", "Tempo", "TermContext", "TimedPath", "build", "compare", "describe_frame", "digest",
+    "direct", "direct_variations", "find_odd_postures", "inspect", "inspect_frame", "load",
+    "load_features", "make_demo_clips", "make_performance", "measure", "open", "open_director",
+    "open_field", "perform", "read_actions", "read_ground", "retarget_action", "retarget_file",
+    "save", "save_field", "summarize", "train", "write_action", "write_blend", "write_bvh",
 )  # fmt: skip

@@ -108,6 +108,7 @@ def build_parser() -> argparse.ArgumentParser:
     settings = _list_settings("settings for --set", RetargetSettings)
     retarget = add("retarget", text, options.RETARGET, settings)
     retarget.set_defaults(up="Y", forward="Z", legs="ik", arms="fk")
+    add("digest", "tell whether two runs made the same files", options.DIGEST)
     text = "write the built-in locomotion clips as motion capture (BVH)"
     add("demo-clips", text, options.DEMO_CLIPS).set_defaults(seed=0)
     return whole
