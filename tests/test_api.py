@@ -510,6 +510,8 @@ def test_examples_of_docstrings_run(folder, clips, tmp_path, monkeypatch):
         "make_demo_clips",
         "load",
         "write_bvh",
+        "digest",
+        "compare",
         "make_performance",
         "perform",
         "measure",

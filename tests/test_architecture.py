@@ -528,13 +528,13 @@ before = set(sys.modules)
 motion_matching.register()
 motion_matching.unregister()
 new = {name for name in set(sys.modules) - before if name.startswith("motion_matching.")}
-light = {"errors", "lazy", "names", "progress", "settings", "units", "files", "files.file_paths", "files.json_files", "files.presets",
+light = {"errors", "lazy", "names", "progress", "settings", "units", "files", "files.file_paths", "files.json_files", "files.presets", "files.numbers", "files.written",
          "performance", "performance.intent", "performance.labels", "performance.published", "performance.scripts",
          "performance.settings", "performance.old_names", "performance.playing_settings",
          "performance.steering_settings", "database",
          "database.features", "database.features.motion_table", "database.features.strokes", "database.features.kinds",
          *(f"database.features.kinds.{m}" for m in ("base", "bones", "fades", "paths")), "blending", "maths",
-         "maths.planar", "maths.rotations", "maths.rotations.euler", "maths.rotations.quat",
+         "maths.planar", "maths.numeric", "maths.rotations", "maths.rotations.euler", "maths.rotations.quat",
          "database.tags", "database.tags.thresholds", "motion", "motion.rest", "motion.settings", "skeleton",
          "skeleton.bone_names", "retargeting", "retargeting.settings", "performance.numbers", "database.numbers",
          "direct", "direct.shot", "direct.shot.mark"}

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from ..engine.takes.takes import summarize
     from .blender import read_ground, write_action, write_blend
     from .databases import build, open, save
+    from .digests import compare, digest
     from .directing import DirectedTake, direct, direct_variations, open_director
     from .fields import open_field, save_field, train
     from .insight import describe_frame, find_odd_postures, inspect, inspect_frame
@@ -106,7 +107,9 @@ _PLACES = {
     "TermContext": "..engine.matching.cost_terms",
     "TimedPath": "..engine.direct.shot.shot",
     "build": ".databases",
+    "compare": ".digests",
     "describe_frame": ".insight",
+    "digest": ".digests",
     "direct": ".directing",
     "direct_variations": ".directing",
     "find_odd_postures": ".insight",
@@ -140,11 +143,11 @@ __all__ = (
     "KeptJump", "Mark", "MotionDataError", "MotionMatchingError", "OddPosture", "Performance",
     "PerformerSettings", "Pin", "Pose", "ResultError", "RetargetSettings", "RigError", "Schema",
     "SettingsError", "Shot", "SimulationBoneSettings", "Skeleton", "Source", "Speeds", "TagRange",
-    "Take", "Tempo", "TermContext", "TimedPath", "build", "describe_frame", "direct",
-    "direct_variations", "find_odd_postures", "inspect", "inspect_frame", "load", "load_features",
-    "make_demo_clips", "make_performance", "measure", "open", "open_director", "open_field",
-    "perform", "read_actions", "read_ground", "retarget_action", "retarget_file", "save",
-    "save_field", "summarize", "train", "write_action", "write_blend", "write_bvh",
+    "Take", "Tempo", "TermContext", "TimedPath", "build", "compare", "describe_frame", "digest",
+    "direct", "direct_variations", "find_odd_postures", "inspect", "inspect_frame", "load",
+    "load_features", "make_demo_clips", "make_performance", "measure", "open", "open_director",
+    "open_field", "perform", "read_actions", "read_ground", "retarget_action", "retarget_file",
+    "save", "save_field", "summarize", "train", "write_action", "write_blend", "write_bvh",
 )  # fmt: skip
 
 if not TYPE_CHECKING:

@@ -106,6 +106,7 @@ def build_parser(
     settings = _list_settings("settings for --set", RetargetSettings)
     retarget = add("retarget", text, options.RETARGET, settings)
     retarget.set_defaults(up="Y", forward="Z", legs="ik", arms="fk")
+    add("digest", "tell whether two runs made the same files", options.DIGEST)
     text = "write the built-in locomotion clips as motion capture (BVH)"
     add("demo-clips", text, options.DEMO_CLIPS).set_defaults(seed=0)
     text = "do many commands that a file lists, and only those that are not done yet"

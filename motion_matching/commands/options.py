@@ -258,6 +258,13 @@ RETARGET: Groups = {
         **_FEWER_KEYS,
     },
 }
+DIGEST: Groups = {
+    "": {
+        "files FILE...": "files of any kind: Blender, FBX and USD files count by their keys, PNG "
+        "files by their pixels, all others by their bytes",
+        "--compare": "say whether two files are equal, or where they differ first",
+    }
+}
 DEMO_CLIPS: Groups = {
     "": {
         "folder FOLDER": "folder to write to; it is created if needed",

@@ -61,8 +61,8 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         )
         if written.report:
             report = {
-                "source": str(arguments.source),
-                "onto": str(arguments.onto),
+                "source": arguments.source.name,
+                "onto": arguments.onto.name,
                 "armature": armature,
                 **_make_report(names, done, settings),
                 "notes": [note.text for note in notes],

@@ -9,14 +9,19 @@ from contextlib import contextmanager, redirect_stdout
 
 
 @contextmanager
-def silence_output() -> Iterator[None]:
-    """Discard prints of Python, and of C libraries, which write to the process's output itself."""
+def silence_output(*, with_errors: bool = False) -> Iterator[None]:
+    """Discard prints of Python, and of C libraries, which write to the process's output itself.
+
+    With `with_errors`, the error output is discarded, too.
+    """
     sys.stdout.flush()
-    saved = os.dup(1)
+    saved = {output: os.dup(output) for output in ((1, 2) if with_errors else (1,))}
     try:
         with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere):
-            os.dup2(nowhere.fileno(), 1)
+            for output in saved:
+                os.dup2(nowhere.fileno(), output)
             yield
     finally:
-        os.dup2(saved, 1)
-        os.close(saved)
+        for output, before in saved.items():
+            os.dup2(before, output)
+            os.close(before)

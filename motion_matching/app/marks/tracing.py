@@ -15,6 +15,7 @@ from ...engine.database.database import Database
 from ...engine.direct.shot.shot import Mark, Shot
 from ...engine.maths import planar
 from ...engine.maths.along_time import find_runs
+from ...engine.maths.numeric import arctan2
 from ...engine.motion.rest import AT_REST
 from ...scene.blender.animation.actions import get_scene_fps
 from ...scene.blender.handle import Handle
@@ -75,7 +76,7 @@ def _find_turns(track: np.ndarray, speed: np.ndarray, fps: float) -> list[int]:
     steps = np.diff(track[:, :2], axis=0)
     if len(steps) <= 2 * ahead:
         return []
-    ways = np.unwrap(np.arctan2(steps[:, 0], -steps[:, 1]))
+    ways = np.unwrap(arctan2(steps[:, 0], -steps[:, 1]))
     turned = np.abs(ways[2 * ahead :] - ways[: -2 * ahead])
     middle = np.arange(len(turned)) + ahead
     turned[speed[middle] < AT_REST.settled_speed] = 0.0  # the way of one who stands is noise

@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..errors import RigError
+from ..maths.numeric import arctan2
 from ..maths.rotations import quat
 from ..motion.clip import Clip
 from ..motion.conforming import find_sliding_bones, has_same_offsets, reorder
@@ -133,7 +134,7 @@ def _rate_legs(heads: np.ndarray, roles: Roles, ahead: np.ndarray) -> np.ndarray
     """Return how far (F,) poses are from a usual one on straight legs; infinite if one leans."""
     heads = heads.astype(np.float64)
     up = np.array([0.0, 0.0, 1.0])
-    facing = quat.from_yaw(-np.arctan2(ahead[:, 0], -ahead[:, 1]))
+    facing = quat.from_yaw(-arctan2(ahead[:, 0], -ahead[:, 1]))
     seen = quat.mul_vec(facing[:, None], heads - heads[:, [roles.hips]])
     size = float(np.ptp(np.median(seen, axis=0), axis=0).max())
     score = np.linalg.norm(seen - np.median(seen, axis=0), axis=-1).mean(axis=-1) / size

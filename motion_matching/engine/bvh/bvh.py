@@ -16,6 +16,7 @@ import numpy as np
 
 from ..errors import MotionDataError, SettingsError
 from ..files.file_paths import replacing
+from ..files.written import format_fixed, round_numbers
 from ..maths.rotations import euler, quat
 from ..motion.clip import Clip, check_size
 from ..names import to_readable
@@ -41,6 +42,7 @@ _PLAUSIBLE_REACH = (1.2, 3.6)
 
 _STILL = 1e-6  # metres that a bone may be off its rest position without needing position channels
 _ROWS_PER_WRITE = 256
+_DECIMALS = 6  # of centimetres and degrees: finer than the float32 of poses
 
 
 def load(
@@ -338,12 +340,12 @@ def _format_hierarchy(
 
 
 def _format_offset(vector: np.ndarray) -> str:
-    return "OFFSET " + " ".join(f"{value:.6f}" for value in vector)
+    return "OFFSET " + " ".join(format_fixed(value, _DECIMALS) for value in vector)
 
 
 def _format_motion(header: str, rows: np.ndarray, fps: float) -> Iterator[str]:
     yield f"{header}\nMOTION\nFrames: {len(rows)}\nFrame Time: {1 / fps:.10f}\n"
-    row = " ".join(["%.6f"] * rows.shape[1]) + "\n"
+    row = " ".join([f"%.{_DECIMALS}f"] * rows.shape[1]) + "\n"
     for start in range(0, len(rows), _ROWS_PER_WRITE):
-        block = rows[start : start + _ROWS_PER_WRITE]
+        block = round_numbers(rows[start : start + _ROWS_PER_WRITE], _DECIMALS)
         yield (row * len(block)) % tuple(block.ravel().tolist())

@@ -18,6 +18,7 @@ from ..feet.played_toes import PlayedToes, measure_toes
 from ..legs.joints import Joints
 from ..legs.legs import LegGeometry
 from ..maths.easing import smoothstep
+from ..maths.numeric import arctan2
 from ..maths.planar import rotate, rotate_xy, wrap
 from ..maths.rotations import quat
 from ..motion.margins import MARGINS
@@ -235,7 +236,7 @@ def _measure_steps(places: np.ndarray) -> np.ndarray:
 def _get_places(poses: np.ndarray) -> np.ndarray:
     """Return x, y and unwrapped yaw (F, 3) of bone 0 in poses (F, 7, B)."""
     poses = poses.astype(np.float64)
-    yaw = np.unwrap(2.0 * np.arctan2(poses[:, 6, 0], poses[:, 3, 0]))
+    yaw = np.unwrap(2.0 * arctan2(poses[:, 6, 0], poses[:, 3, 0]))
     return np.column_stack([poses[:, :2, 0], yaw])
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..maths.along_time import find_runs
+from ..maths.numeric import arctan2
 from ..motion.rest import AT_REST
 from ..performance.settings import Speeds
 from .database import Database
@@ -63,7 +64,7 @@ def _split_by_direction(database: Database) -> tuple[np.ndarray, tuple[np.ndarra
     """Return the speeds (N,) of level frames that may be entered, and masks by direction."""
     # people are slower where they climb
     velocity = database.root_motion[database.find_candidates(0.0) & database.level][:, :2]
-    angle = np.abs(np.arctan2(velocity[:, 0], -velocity[:, 1]))
+    angle = np.abs(arctan2(velocity[:, 0], -velocity[:, 1]))
     ahead = angle < np.pi / 4
     back = angle > 3 * np.pi / 4
     return np.linalg.norm(velocity, axis=1), (ahead, ~(ahead | back), back)

@@ -225,7 +225,8 @@ def _measure_postures(database: Database, frames: Array) -> tuple[tuple[str, ...
     traits = {"hips": (hips[:, 2] - toes) / leg}
     chest = [shoulder for shoulder, _ in arms] or [roles.spine]
     if chest != [roles.hips]:
-        x, y, z = (locate(*chest).mean(axis=0) - hips).T  # the character faces -Y
+        # the character faces -Y
+        x, y, z = np.ascontiguousarray((locate(*chest).mean(axis=0) - hips).T)
         traits["pitch"] = np.degrees(np.arctan2(-y, z))
         traits["roll"] = np.degrees(np.arctan2(x, np.hypot(y, z)))
     if arms:

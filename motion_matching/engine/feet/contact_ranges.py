@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import reprlib
 from collections.abc import Iterable, Sequence
@@ -172,7 +171,7 @@ def save(ranges: Sequence[ContactRange], legs: Sequence[str], fps: float, path: 
         entry: dict[str, Any] = {"leg": legs[r.leg], "start": r.start, "stop": r.stop}
         if r.point is not None:
             entry["point"] = list(r.point)
-        lines.append(f"  {json.dumps(entry)}")
+        lines.append(f"  {json_files.to_text(entry)}")
     body = ",\n".join(lines)
     text = f'{{\n "format": "{FORMAT}",\n "fps": {fps:g},\n "ranges": [\n{body}\n ]\n}}\n'
     file_paths.write_text(path, text, SettingsError)

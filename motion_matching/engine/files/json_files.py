@@ -1,4 +1,4 @@
-"""Read JSON that people write; an error is one sentence that names file, entry and remedy.
+"""Read JSON that people write, and write it; an error names file, entry and remedy in a sentence.
 
 The `expect_*` functions return an entry of the right kind or raise EntryError. Their `where` names
 the entry, such as "'fps'" or "box 2 of 'obstacles'"; `name_file` adds the name of the file.
@@ -16,6 +16,7 @@ from typing import Any
 from ..errors import SettingsError
 from ..settings import is_number
 from .file_paths import open_at_once
+from .written import without_negative_zeros
 
 _LARGEST_FILE = 256 * 1024**2  # bytes; an hour of performance takes 10 MB
 
@@ -56,6 +57,11 @@ def parse(text: str | bytes, name: str) -> Any:
         raise SettingsError(f"The {name} does not fit into memory; give a smaller one.") from cause
     except ValueError as cause:
         raise SettingsError(f"The {name} cannot be read as JSON: {cause}.") from cause
+
+
+def to_text(data: Any, indent: int | None = None) -> str:
+    """Return content as JSON text, in which no zero is negative."""
+    return json.dumps(without_negative_zeros(data), indent=indent)
 
 
 @contextmanager

@@ -29,7 +29,7 @@ def make_picture(name: str, title: str, parts: Iterable[str]) -> str:
 
 def make_label(x: float, y: float, text: str, style: str = "") -> str:
     """Return a line of small text as an SVG element, with `style` as further attributes."""
-    return f'<text class="small" x="{round(x, 1):g}" y="{round(y, 1):g}"{style}>{text}</text>'
+    return f'<text class="small" x="{round(x, 1):zg}" y="{round(y, 1):zg}"{style}>{text}</text>'
 
 
 def write_pictures(pictures: Sequence[str], path: Path | str) -> None:

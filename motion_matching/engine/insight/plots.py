@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..database.database import Database
+from ..files.written import round_numbers
 from . import maps  # which bring scipy, and are few
 from .coverage import strands
 from .coverage.coverage import SPEED_EDGES, TURN_EDGES, Coverage
@@ -103,7 +104,8 @@ def _draw_paths(paths: Array, colours: Sequence[str], scale: float) -> list[str]
     origin = np.array([0.5 * WIDTH, 0.5 * HEIGHT])
     lines = []
     for colour, path in zip(colours, paths, strict=True):
-        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in (origin - scale * path).tolist())
+        places = round_numbers(origin - scale * path, 1)
+        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in places.tolist())
         lines.append(f'<polyline stroke="{colour}" points="{points}"/>')
     return lines
 
@@ -138,7 +140,7 @@ def _draw_coverage(covered: Coverage) -> str:
                 parts.append(f'<rect class="hole" {place}>{title}</rect>')
     turns = np.degrees(TURN_EDGES[:-1] + TURN_EDGES[1:]) / 2
     for x, turn in zip(lefts, turns, strict=True):
-        parts.append(make_label(x, HEIGHT - 40, f"{turn:+.0f}"))
+        parts.append(make_label(x, HEIGHT - 40, f"{turn:+z.0f}"))
     parts.append(make_label(MARGIN, HEIGHT - 24, "°/s, + to the left; red: a hole"))
     return make_picture("coverage", "Frames by speed and turn rate over a second", parts)
 

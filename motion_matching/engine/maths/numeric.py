@@ -51,15 +51,30 @@ ARRAYS: Functions[np.ndarray] = Functions(
 )
 
 
+def as_run(values: np.ndarray) -> np.ndarray:
+    """Return values (...) that follow one another in memory; those that lie apart are copied.
+
+    Where the processor can, numpy computes angles, powers and logarithms eight at a time; where the
+    result may overlap an argument, one at a time, with other last bits. It takes an argument whose
+    values lie apart to reach past its end, so what the memory behind it holds would decide.
+    """
+    return values if values.flags.forc else values.copy(order="K")
+
+
+def arctan2(y: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Return the angles (...) in radians of points `x`, `y` (...), the same in every run."""
+    return np.asarray(np.arctan2(as_run(y), as_run(x)))
+
+
 def split_quaternions(q: np.ndarray) -> Number4[np.ndarray]:
     """Return the components of quaternions (T, 4)."""
-    w, x, y, z = q.T
+    w, x, y, z = np.ascontiguousarray(q.T)
     return w, x, y, z
 
 
 def split(vectors: np.ndarray) -> Number3[np.ndarray]:
     """Return the components of vectors (T, 3)."""
-    x, y, z = vectors.T
+    x, y, z = np.ascontiguousarray(vectors.T)
     return x, y, z
 
 

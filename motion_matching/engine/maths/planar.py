@@ -12,12 +12,15 @@ from typing import TypeVar
 
 import numpy as np
 
+from .numeric import as_run
+
 Array = np.ndarray
 Angle = TypeVar("Angle", float, np.ndarray)
 
 
 def rotate(v: Array, yaw: Array | float) -> Array:
     """Rotate ground vectors `(..., 2)` by `(...)` radians."""
+    yaw = as_run(np.asarray(yaw))
     c, s = np.cos(yaw), np.sin(yaw)
     x, y = v[..., 0], v[..., 1]
     return np.stack([c * x - s * y, s * x + c * y], axis=-1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
 import reprlib
 from collections.abc import Callable, Mapping, Sequence
@@ -242,7 +241,7 @@ def to_json(performance: Performance) -> str:
     if performance.start:
         data["start"] = performance.start.to_dict()
     data["intents"] = runs
-    return json.dumps(data, indent=1)
+    return json_files.to_text(data, indent=1)
 
 
 def from_json(text: str, where: str) -> Performance:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..files.json_files import EntryError, expect_list, expect_number, expect_object
+from ..maths.numeric import arctan2
 from ..maths.planar import rotate, rotate_xy, wrap
 from ..maths.rotations import quat
 from ..skeleton.skeleton import Skeleton
@@ -203,7 +204,7 @@ def _see_from_character(pose: np.ndarray) -> np.ndarray:
 
 def _get_yaw(poses: np.ndarray) -> np.ndarray:
     """Return the unwrapped headings (K,) of bone 0 in poses (K, 7, B)."""
-    return np.unwrap(2.0 * np.arctan2(poses[:, 6, 0], poses[:, 3, 0]).astype(np.float64))
+    return np.unwrap(2.0 * arctan2(poses[:, 6, 0], poses[:, 3, 0]).astype(np.float64))
 
 
 def _measure_step(

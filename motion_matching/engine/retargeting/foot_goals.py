@@ -9,6 +9,7 @@ import numpy as np
 
 from ..maths.along_time import compute_window, compute_windowed_minimum, count_frames_to, find_runs
 from ..maths.easing import smoothstep
+from ..maths.numeric import arctan2
 from ..maths.rotations import quat
 from .frames.frame_axes import get_axis
 from .frames.neutral_pose import UP
@@ -112,7 +113,7 @@ def bend_toes(foot: np.ndarray, heights: np.ndarray, leg: float) -> np.ndarray:
 
 def _measure_pitch(ahead: np.ndarray, up: np.ndarray) -> np.ndarray:
     """Return the angle (F,) of the heel above the toes by axes (F, 3), fading out upside down."""
-    pitch = np.arctan2(-ahead[:, 2], up[:, 2])
+    pitch = arctan2(-ahead[:, 2], up[:, 2])
     low = NUMBERS.upside_down
     return pitch * (1.0 - smoothstep((np.abs(pitch) - low) / (np.pi - low)))
 
@@ -150,7 +151,7 @@ def find_tilt(way: np.ndarray, rise: np.ndarray, slack: float, fps: float) -> np
     """
     level = np.linalg.norm(way[:, :2], axis=-1)
     length = np.maximum(np.hypot(level, way[:, 2]), 1e-9)
-    present = np.arctan2(way[:, 2], level)
+    present = arctan2(way[:, 2], level)
     angle = np.arcsin(np.clip((way[:, 2] + rise) / length, -0.99, 0.99)) - present
     angle -= np.clip(angle, -slack, slack)
     steep = smoothstep((np.abs(present) - NUMBERS.rearing) / (NUMBERS.reared - NUMBERS.rearing))

@@ -10,6 +10,7 @@ import numpy as np
 from ..body.limbs import ARMS, LEGS
 from ..legs.two_bones import STRAIGHTEST, bend_to
 from ..maths.along_time import compute_window
+from ..maths.numeric import arctan2
 from ..maths.rotations import quat
 from ..motion.clip import Clip
 from .foot_goals import (
@@ -341,5 +342,5 @@ class Retargeting:
         left, right = (self.pose.compute_position(bone) for bone in bones)
         across = left - right
         middle = 0.5 * (left + right)
-        turn = quat.from_yaw(np.unwrap(np.arctan2(across[:, 1], across[:, 0])))
+        turn = quat.from_yaw(np.unwrap(arctan2(across[:, 1], across[:, 0])))
         return turn, middle * [1.0, 1.0, 0.0]

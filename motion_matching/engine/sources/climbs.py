@@ -20,6 +20,7 @@ from ..legs.bending import bend_leg
 from ..legs.legs import measure_legs
 from ..legs.two_bones import pitch_up
 from ..maths.along_time import apply_savitzky_golay, compute_window, find_runs
+from ..maths.numeric import arctan2
 from ..maths.rotations import quat
 from ..motion.clip import Clip
 from ..motion.contacts import ContactSettings, find_contacts
@@ -164,7 +165,7 @@ def _pitch(arms: np.ndarray, angles: np.ndarray) -> np.ndarray:
     """Return arms (T, 3) made steeper by angles (T,)."""
     length = np.linalg.norm(arms, axis=-1)
     level = np.linalg.norm(arms[:, :2], axis=-1)
-    steep = np.arctan2(arms[:, 2], level) + angles
+    steep = arctan2(arms[:, 2], level) + angles
     return np.asarray(pitch_up(arms, length * np.sin(steep) - arms[:, 2]))
 
 
@@ -290,7 +291,7 @@ def measure_pitches(clip: Clip, toes: np.ndarray, roles: Roles) -> np.ndarray:
     compute = clip.skeleton.compute_bone_position
     local = (clip.rotations, clip.positions)
     arms = np.stack([compute(leg.foot, *local) for leg in roles.legs], axis=1) - toes
-    return np.arctan2(arms[..., 2], np.linalg.norm(arms[..., :2], axis=-1))
+    return arctan2(arms[..., 2], np.linalg.norm(arms[..., :2], axis=-1))
 
 
 def lift(clip: Clip, rise: float | np.ndarray) -> Clip:

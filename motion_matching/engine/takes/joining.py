@@ -12,6 +12,7 @@ from ..control.rollout import Take, join
 from ..database.database import Database
 from ..facts.character import measure_character_legs
 from ..maths import planar
+from ..maths.numeric import arctan2
 from ..maths.rotations import quat
 from ..performance.performance import Performance
 from ..performance.start_state import build_start_state
@@ -87,7 +88,7 @@ def _place_joints(pose: np.ndarray, place: tuple[float, float, float], take: Tak
 def _move_paths(take: Take, poses: np.ndarray, start: int) -> dict[str, np.ndarray]:
     """Return all paths of a take, moved from a tick on with the character of poses (T, 7, B)."""
     now = poses[start:, :, 0].astype(np.float64)
-    places = np.column_stack([now[:, :2], 2.0 * np.arctan2(now[:, 6], now[:, 3])])
+    places = np.column_stack([now[:, :2], 2.0 * arctan2(now[:, 6], now[:, 3])])
     old = take.character[start:]
     turns = planar.wrap(places[:, 2] - old[:, 2])
     places[:, 2] = old[:, 2] + turns

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import astuple, replace
@@ -27,7 +26,7 @@ from ..database.statistics import (
     measure_turn_limit,
 )
 from ..errors import DatabaseError, MotionDataError, SettingsError
-from ..files import file_paths
+from ..files import file_paths, json_files, written
 from ..files.own_files import make_temporary_folder
 from ..matching import flips
 from ..matching.method import MotionMatching
@@ -359,8 +358,9 @@ def find_played_frames(take: Take, database: Database) -> Frames:
 
 
 def write_report(data: dict[str, Any], path: Path | str) -> None:
-    """Write a report as JSON. Raises MotionDataError if that fails."""
-    file_paths.write_text(path, json.dumps(data, indent=1), MotionDataError)
+    """Write a report as JSON, with rounded measures. Raises MotionDataError if that fails."""
+    text = json_files.to_text(written.round_measures(data), indent=1)
+    file_paths.write_text(path, text, MotionDataError)
 
 
 def _summarize_prices(take: dict[str, Any]) -> list[str]:

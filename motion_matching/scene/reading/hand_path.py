@@ -14,6 +14,7 @@ import numpy as np
 from mathutils import Matrix
 
 from ...engine.errors import SettingsError
+from ...engine.maths.numeric import arctan2
 from ...engine.motion.simulation_bone import GroundTrack
 from ..blender import id_properties, removal
 from ..blender.animation import actions, curve_poses
@@ -104,7 +105,7 @@ def read_path(path: bpy.types.Object, obj: bpy.types.Object, first: int, count: 
         )
     own = _compute_own_matrices(path, first, last)
     matrices = np.broadcast_to(_compute_carrier_matrix(path, obj) @ own, (count, 4, 4))
-    yaw = np.unwrap(np.arctan2(-matrices[:, 0, 1], matrices[:, 1, 1]))
+    yaw = np.unwrap(arctan2(-matrices[:, 0, 1], matrices[:, 1, 1]))
     return GroundTrack(matrices[:, :2, 3].astype(np.float64), yaw)
 
 

@@ -1,4 +1,4 @@
-"""Motion from files that Blender imports or links: FBX, glTF, actions of other Blender files."""
+"""Motion from files that Blender imports or links: FBX, glTF, USD, actions of Blender files."""
 
 from __future__ import annotations
 
@@ -12,19 +12,22 @@ from typing import Any, TypeVar, cast
 import bpy
 
 from ...engine.errors import MotionDataError
+from ...engine.files.digests import Part, make_keys
 from ...engine.motion.clip import Clip
 from ...engine.silence import silence_output
 from ...engine.skeleton.bone_names import join_quoted
 from ...engine.sources.sources import IMPORTED
-from ..blender.animation import actions
+from ..blender.animation import actions, curves
 from .gltf_skins import find_rate, with_skins
 from .sampling import sample
 
 ENDINGS = IMPORTED
+USD = (".usd", ".usda", ".usdc", ".usdz")
 Moved = dict[bpy.types.Object, list[bpy.types.Action]]  # armatures, each with the actions it has
 Choose = Callable[[Moved], bpy.types.Object]
 Result = TypeVar("Result")
 _NUMBER = re.compile(r"\.\d{3}$")  # that Blender adds to names that are taken
+_KEYS_RATE = 30  # at which the keys of imported files are read, whatever the scene's rate is
 _RATE = ("fps", "fps_base")
 _RANGE = ("frame_start", "frame_end", "frame_current")
 
@@ -123,6 +126,49 @@ def read_imported(
         restore()
 
 
+def read_keys(path: Path) -> list[Part]:
+    """Return the keys in a .blend, FBX or USD file: all curves of its actions, by name.
+
+    Files that are imported have their keys at 30 frames per second. The scene stays as it was.
+    Raises MotionDataError if a file cannot be read, or has no keys.
+    """
+    before = collect_uids()
+    restore = save_scene_settings()
+    render = bpy.context.scene.render
+    render.fps, render.fps_base = _KEYS_RATE, 1.0
+    try:
+        if path.suffix.lower() == ".blend":
+            _load_actions(path, link=True)
+        else:
+            _import(path)
+        new = [action for action in bpy.data.actions if action.session_uid not in before]
+        parts = [part for action in new for part in _read_action(action)]
+    finally:
+        remove_blocks(collect_uids() - before)
+        restore()
+    if not parts:
+        raise MotionDataError(f"{path} has no keys; give a file with an animation.")
+    return sorted(parts, key=lambda part: part.name)
+
+
+def _read_action(action: bpy.types.Action) -> Iterator[Part]:
+    """Yield the keys of each curve of an action, named by action, slot, bone and property."""
+    for slot, bag in actions.list_channelbags(action):
+        owner = f"action '{action.name}'" + (f", slot '{slot}'" if slot else "")
+        for curve in bag.fcurves:
+            place = f"{owner}, {_describe_channel(curve)}"
+            yield make_keys(place, *curves.read_shape(curve))
+
+
+def _describe_channel(curve: bpy.types.FCurve) -> str:
+    """Return what a curve moves, such as "bone 'Hips', location[0]"."""
+    bone = curves.parse_bone_name(curve.data_path)
+    channel = f"{curve.data_path}[{curve.array_index}]"
+    if bone is None:
+        return channel
+    return f"bone '{bone}', {channel.removeprefix(curves.build_bone_path(bone)).lstrip('.')}"
+
+
 def save_scene_settings() -> Callable[[], None]:
     """Return a function that restores the current selection, frame rate and range."""
     active = bpy.context.view_layer.objects.active
@@ -155,14 +201,18 @@ def _read_settings(scene: bpy.types.Scene) -> list[tuple[Any, str, Any]]:
 def _import(path: Path) -> None:
     """Run Blender's importer for a file; raise MotionDataError if there is none, or it fails."""
     ops: Any = bpy.ops
-    if path.suffix.lower() == ".fbx":
-        run = ops.wm.fbx_import if "fbx_import" in dir(ops.wm) else ops.import_scene.fbx
+    if path.suffix.lower() in USD:
+        run = ops.wm.usd_import
         readable: AbstractContextManager[Path] = nullcontext(path)
+    elif path.suffix.lower() == ".fbx":
+        run = ops.wm.fbx_import if "fbx_import" in dir(ops.wm) else ops.import_scene.fbx
+        readable = nullcontext(path)
     else:
         run = ops.import_scene.gltf
         readable = with_skins(path)
     try:
-        with silence_output(), readable as file:
+        # USD prints errors itself, beside the one that is raised
+        with silence_output(with_errors=path.suffix.lower() in USD), readable as file:
             run(filepath=str(file))
     except (RuntimeError, AttributeError) as error:
         message = str(error).strip().splitlines()[-1:] or [""]
@@ -176,19 +226,8 @@ def load_library_actions(
     path: Path, obj: bpy.types.Object, *, link: bool, names: Sequence[str] | None = None
 ) -> list[bpy.types.Action]:
     """Load actions (of these names) that animate an armature; raise MotionDataError without any."""
-    # Blender 4.2 crashes on that
-    if bpy.data.filepath and path.resolve() == Path(bpy.data.filepath).resolve():
-        raise MotionDataError(f"{path} is the open file; use Add Actions instead.")
     before = collect_uids()
-    libraries = cast(Any, bpy.data.libraries)
-    try:
-        with silence_output(), libraries.load(str(path), link=link) as (available, requested):
-            requested.actions = [n for n in available.actions if names is None or n in names]
-    except OSError as error:
-        raise MotionDataError(
-            f"{path} cannot be read as a Blender file; choose one of this version or an older one."
-        ) from error
-    loaded = [action for action in requested.actions if action is not None]
+    loaded = _load_actions(path, link=link, names=names)
     fitting = [action for action in actions.find_actions(obj) if action in loaded]
     bpy.data.batch_remove([a for a in loaded if a not in fitting and a.session_uid not in before])
     if not fitting:
@@ -199,6 +238,24 @@ def load_library_actions(
         if not action.library:
             action.use_fake_user = True
     return fitting
+
+
+def _load_actions(
+    path: Path, *, link: bool, names: Sequence[str] | None = None
+) -> list[bpy.types.Action]:
+    """Load actions (of these names) of another Blender file; raise MotionDataError."""
+    # Blender 4.2 crashes on that
+    if bpy.data.filepath and path.resolve() == Path(bpy.data.filepath).resolve():
+        raise MotionDataError(f"{path} is the open file; use Add Actions instead.")
+    libraries = cast(Any, bpy.data.libraries)
+    try:
+        with silence_output(), libraries.load(str(path), link=link) as (available, requested):
+            requested.actions = [n for n in available.actions if names is None or n in names]
+    except OSError as error:
+        raise MotionDataError(
+            f"{path} cannot be read as a Blender file; choose one of this version or an older one."
+        ) from error
+    return [action for action in requested.actions if action is not None]
 
 
 def _iterate_blocks() -> Iterator[Any]:

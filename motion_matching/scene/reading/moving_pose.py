@@ -10,6 +10,7 @@ import numpy as np
 
 from ...engine.body.toe_ends import measure_leg_lengths
 from ...engine.database.database import Database
+from ...engine.maths.numeric import arctan2
 from ...engine.maths.planar import wrap
 from ...engine.maths.rotations import quat
 from ...engine.motion.clip import Clip
@@ -279,7 +280,7 @@ def read_path_start(
 def _to_ground(transform: Transform) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return x, y and yaw of rotations (…, 4) and positions (…, 3)."""
     turns, positions = transform
-    yaw = 2.0 * np.arctan2(turns[..., 3], turns[..., 0])
+    yaw = 2.0 * arctan2(turns[..., 3], turns[..., 0])
     return positions[..., 0], positions[..., 1], yaw
 
 

@@ -796,6 +796,18 @@ def test_angles_are_written_without_jumps_of_full_turns(tmp_path):
     np.testing.assert_allclose(rows[:, :5], 0, atol=1e-4)
 
 
+def test_no_number_of_a_file_is_a_negative_zero(tmp_path):
+    clip = make_clip(np.random.default_rng(14))
+    tiny = np.full_like(clip.positions, -1e-12)
+    still = np.broadcast_to(quat.IDENTITY, clip.rotations.shape).astype(np.float32)
+    still = quat.mul(still, quat.from_yaw(np.full(still.shape[:2], -1e-12))).astype(np.float32)
+    rest = Skeleton(clip.skeleton.names, clip.skeleton.parents, tiny[0], still[0])
+    bvh.save(Clip("still", rest, tiny, still, 30.0), tmp_path / "still.bvh")
+    text = (tmp_path / "still.bvh").read_text()
+    assert "-0.000000" not in text
+    assert "OFFSET 0.000000" in text
+
+
 def test_names_that_a_file_cannot_hold_are_replaced_by_unique_ones(tmp_path):
     clip = make_clip(np.random.default_rng(15))
     names = ("hip bone", "hip_bone", "a{b}", "Hüfte", "腰", "x.L", "mixamorig:y", "z")

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from ...maths.along_time import find_runs
+from ...maths.numeric import arctan2
 from ...motion.simulation_bone import GroundTrack, compute_local_velocity
 from .thresholds import AutoTagSettings
 
@@ -47,7 +48,7 @@ def propose(
     gait = _merge_short_levels(gait, shortest)
     gait = _absorb_passing_walks(gait, round(settings.change_time * fps))
     moving = gait > 0
-    angle = np.where(moving, np.abs(np.arctan2(velocity[:, 0], -velocity[:, 1])), np.nan)
+    angle = np.where(moving, np.abs(arctan2(velocity[:, 0], -velocity[:, 1])), np.nan)
     # both angles have the margin of the first: they separate sectors of one width
     bounds = (settings.strafe_angle, settings.back_angle)
     sector = _classify_levels(angle, bounds, hysteresis, settings.strafe_angle)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import reprlib
 from collections.abc import Mapping, Sequence
@@ -137,6 +136,6 @@ def save_tags(tags: Mapping[str, Sequence[TagRange]], path: Path | str) -> None:
     clips = []
     for clip, ranges in tags.items():
         entries = [{k: v for k, v in vars(tag).items() if v is not None} for tag in ranges]
-        lines = ",\n".join(f"  {json.dumps(entry)}" for entry in entries)
-        clips.append(f" {json.dumps(clip)}: [" + (f"\n{lines}\n ]" if lines else "]"))
+        lines = ",\n".join(f"  {json_files.to_text(entry)}" for entry in entries)
+        clips.append(f" {json_files.to_text(clip)}: [" + (f"\n{lines}\n ]" if lines else "]"))
     file_paths.write_text(path, "{\n" + ",\n".join(clips) + "\n}\n", SettingsError)

@@ -193,7 +193,7 @@ class _Closing:
         """
         tick = unknowns[:, 3]
         base, rate = (interpolate_rows(rows, tick) for rows in (self.way, self.rates))
-        yaw = unknowns[:-1, 2]
+        yaw = unknowns[:-1, 2].copy()
         plan_yaw = base[:-1, 2]
         step = planar.rotate(unknowns[1:, :2] - unknowns[:-1, :2], -yaw)
         data = planar.rotate(base[1:, :2] - base[:-1, :2], -plan_yaw)

@@ -18,6 +18,7 @@ from ...control.rollout import Take
 from ...database.database import Database
 from ...maths import planar
 from ...maths.easing import smoothstep
+from ...maths.numeric import arctan2
 from ...maths.rotations import quat
 from ..numbers import NUMBERS as DIRECT
 from ..objective import COSTS
@@ -185,7 +186,7 @@ class _Frame(NamedTuple):
     ) -> _Frame:
         rotations, joints = quat.compute_world(poses, parents)
         left = quat.mul_vec(rotations[:, 0], np.array([1.0, 0.0, 0.0]))
-        yaw = np.arctan2(left[:, 1], left[:, 0])
+        yaw = arctan2(left[:, 1], left[:, 0])
         shoulders = {hand: joints[:, limb.root] for hand, limb in body.arms.items()}
         middle = np.mean(list(shoulders.values()), axis=0)
         goal = np.mean(list(reaching.goals.values()), axis=0)

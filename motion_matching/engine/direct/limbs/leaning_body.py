@@ -10,6 +10,7 @@ import numpy as np
 from ...control.rollout import Take
 from ...database.database import Database
 from ...maths import planar
+from ...maths.numeric import arctan2
 from ...maths.rotations import quat
 from .limbs import LimbChain, bend_limb, find_known_roles, find_limbs
 from .numbers import NUMBERS
@@ -76,7 +77,7 @@ def find_body(database: Database) -> LeaningBody | None:
 def bend(poses: np.ndarray, lean: Lean, body: LeaningBody, parents: np.ndarray) -> np.ndarray:
     """Return poses (K, 7, B) that lean; feet are not yet back where they were."""
     rotations, _ = quat.compute_world(poses, parents)
-    yaw = np.arctan2(*quat.mul_vec(rotations[:, 0], np.array([1.0, 0.0, 0.0]))[:, 1::-1].T)
+    yaw = arctan2(*quat.mul_vec(rotations[:, 0], np.array([1.0, 0.0, 0.0]))[:, 1::-1].T)
 
     def to_world(vectors: np.ndarray) -> np.ndarray:
         return np.column_stack([planar.rotate(vectors[:, :2], yaw), vectors[:, 2]])

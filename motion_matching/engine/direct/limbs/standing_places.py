@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...maths import planar
+from ...maths.numeric import arctan2
 from ..footage.footage import Footage
 from ..objective import COSTS
 from ..obstacles.obstruction import Obstruction
@@ -152,7 +153,7 @@ def _rate(places: _Places, mark: Mark, arm: _Arm, obstruction: Obstruction) -> n
     stretched = np.maximum(far - NUMBERS.stretched * arm.length, 0.0)
     cramped = np.maximum(NUMBERS.cramped * arm.length - far, 0.0)
     ahead = planar.rotate(np.array(mark.position) - places.points, -places.yaws)
-    aside = arm.side * np.arctan2(ahead[:, 0], -ahead[:, 1])
+    aside = arm.side * arctan2(ahead[:, 0], -ahead[:, 1])
     least, most = NUMBERS.easy_side
     beyond = np.maximum(aside - most, 0.0) + np.maximum(least - aside, 0.0)
     length = np.maximum(np.linalg.norm(away, axis=1, keepdims=True), 1e-9)

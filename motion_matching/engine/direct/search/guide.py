@@ -15,6 +15,7 @@ import numpy as np
 
 from ...maths import planar
 from ...maths.easing import smoothstep
+from ...maths.numeric import arctan2
 from ...performance.settings import PerformerSettings, Steering
 from ..numbers import NUMBERS
 from ..objective import COSTS
@@ -392,7 +393,7 @@ def _face_travel(
 
 def _find_travel(rates: np.ndarray) -> np.ndarray:
     """Return the headings (T,) of velocities (T, 2)."""
-    return np.unwrap(np.arctan2(rates[:, 0], -rates[:, 1]))
+    return np.unwrap(arctan2(rates[:, 0], -rates[:, 1]))
 
 
 def _measure_along(places: np.ndarray) -> np.ndarray:

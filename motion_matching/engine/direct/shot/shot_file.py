@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import math
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -57,7 +56,7 @@ def save(shot: Shot, path: Path | str) -> None:
 
 def to_json(shot: Shot) -> str:
     """Return a shot as JSON text."""
-    return json.dumps(_to_dict(shot), indent=1)
+    return json_files.to_text(_to_dict(shot), indent=1)
 
 
 def _to_dict(shot: Shot) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...legs.legs import LegGeometry
+from ...maths.numeric import arctan2
 from ...maths.rotations import quat
 from ...skeleton.skeleton import Skeleton
 
@@ -36,7 +37,7 @@ def find_level_axes(leg: LegGeometry, shins: np.ndarray) -> np.ndarray:
 def compute_pitches(arm: np.ndarray, across: np.ndarray) -> np.ndarray:
     """Return by which angles (T,) ways (T, 3) from toe to ankle are up, about axes (T, 3)."""
     behind = across[:, 1] * arm[:, 0] - across[:, 0] * arm[:, 1]
-    angle = np.arctan2(arm[:, 2], behind)
+    angle = arctan2(arm[:, 2], behind)
     # an ankle far ahead of its toe has gone over the top, not below
     return np.where(angle < -0.5 * np.pi, angle + 2.0 * np.pi, angle)
 

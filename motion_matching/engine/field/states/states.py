@@ -10,6 +10,7 @@ import numpy as np
 
 from ...database.database import Database
 from ...errors import DatabaseError
+from ...maths.numeric import arctan2
 from ...maths.rotations import quat
 from ..numbers import NUMBERS
 from . import poses as algebra
@@ -110,7 +111,7 @@ def compute_root_step(velocity: np.ndarray) -> np.ndarray:
     """Return the steps (..., 3) of velocities (..., 7, B): metres in own axes, radians of turn."""
     root = velocity[..., 0]
     step = root[..., :3].copy()
-    step[..., 2] = 2.0 * np.arctan2(root[..., 6], root[..., 3])
+    step[..., 2] = 2.0 * arctan2(root[..., 6], root[..., 3])
     return step
 
 

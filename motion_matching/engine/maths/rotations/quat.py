@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..numeric import arctan2
 from . import euler
 
 Array = np.ndarray
@@ -114,7 +115,7 @@ def to_scaled_angle_axis(q: Array) -> Array:
     w = q[..., :1]
     vector = q[..., 1:]
     length = np.sqrt(np.sum(vector**2, axis=-1, keepdims=True))
-    ratio = np.arctan2(length, w) / np.maximum(length, 1e-8)
+    ratio = arctan2(length, w) / np.maximum(length, 1e-8)
     # near the identity, the ratio of angle and length tends to 1 / w
     return 2.0 * (np.where(length > 1e-8, ratio, np.sign(w) + (w == 0)) * vector)
 

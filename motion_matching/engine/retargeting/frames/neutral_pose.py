@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...body.limbs import ARMS, LEGS, LimbBones
+from ...maths.numeric import arctan2
 from ...maths.rotations import quat
 from ...motion.clip import Clip, crop_middles, join_clips
 from ...motion.contacts import find_contacts
@@ -163,7 +164,7 @@ def _sample_clips(
     local = joined.rotations.astype(np.float64), joined.positions.astype(np.float64)
     rotations, positions = quat.fk(*local, joined.skeleton.parents)
     left = find_left(positions, limbs)
-    turns = quat.inv(quat.from_yaw(np.arctan2(left[..., 1], left[..., 0])))[:, None]
+    turns = quat.inv(quat.from_yaw(arctan2(left[..., 1], left[..., 0])))[:, None]
     # people do not stand on hands, and hands of animals are feet
     feet = {name: limb for name, limb in limbs.items() if animal or limb.kind == "leg"}
     balls = np.stack([_find_ball(limb, rotations, positions) for limb in feet.values()], axis=1)

@@ -17,6 +17,7 @@ import numpy as np
 
 from ...body.body_roles import BodyRoles
 from ...body.limbs import ARMS, FINGERS, LEGS, SIDES, LimbBones, list_limbs
+from ...maths.numeric import arctan2
 from ...maths.rotations import quat
 from ...motion.clip import Clip
 from ...skeleton.skeleton import Skeleton
@@ -225,7 +226,7 @@ def _measure_trunk(ours: _SeenMotion, theirs: _SeenMotion) -> Iterator[Error]:
 
 def _level_trunk(way: np.ndarray, other: np.ndarray) -> np.ndarray:
     """Return the trunk (F, 3) of another animal, turned to stand as steeply as the first's."""
-    steep = [np.arctan2(w[:, 2], np.linalg.norm(w[:, :2], axis=-1)) for w in (way, other)]
+    steep = [arctan2(w[:, 2], np.linalg.norm(w[:, :2], axis=-1)) for w in (way, other)]
     shift = float(np.median(steep[0] - steep[1])) if len(way) else 0.0
     rise = np.full(len(way), np.clip(shift, -NUMBERS.most_tilt, NUMBERS.most_tilt))
     across = quat.normalize_vectors(np.cross(other, UP))

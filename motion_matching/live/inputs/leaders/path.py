@@ -8,6 +8,7 @@ import numpy as np
 
 from ....engine.control.performer import Placement
 from ....engine.errors import SettingsError
+from ....engine.maths.numeric import arctan2
 from ....engine.performance.intent import FuturePath, Intent
 from ..base import Input, Situation, Start
 
@@ -128,7 +129,7 @@ def _compute_headings(points: np.ndarray, cyclic: bool) -> np.ndarray:
     sums = np.vstack([np.zeros(2), np.cumsum(steps, axis=0)])
     width = 2 * reach
     mean = sums[width:] - sums[:-width]
-    yaws = np.unwrap(np.arctan2(mean[:, 0], -mean[:, 1]))
+    yaws = np.unwrap(arctan2(mean[:, 0], -mean[:, 1]))
     return yaws[: len(points)]
 
 

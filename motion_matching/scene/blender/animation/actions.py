@@ -145,8 +145,15 @@ def get_channelbag(action: bpy.types.Action, slot: Any = None) -> Any:
 
 def get_channelbags(action: bpy.types.Action) -> list[Any]:
     """Return what holds the `fcurves` of each slot that has any; the action itself before 4.4."""
-    slots = action.slots if HAS_SLOTS else (None,)
-    return [bag for slot in slots if (bag := get_channelbag(action, slot))]
+    return [bag for _, bag in list_channelbags(action)]
+
+
+def list_channelbags(action: bpy.types.Action) -> list[tuple[str, Any]]:
+    """Return the name of each slot that has curves, and what holds them; '' before 4.4."""
+    if not HAS_SLOTS:
+        return [("", action)]
+    bags = [(slot.identifier, get_channelbag(action, slot)) for slot in action.slots]
+    return [(name, bag) for name, bag in bags if bag]
 
 
 def get_played_actions(obj: bpy.types.Object) -> list[tuple[bpy.types.Action, Any]]:

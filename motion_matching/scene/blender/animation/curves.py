@@ -70,6 +70,20 @@ def read_keys(curve: bpy.types.FCurve, part: str = "co") -> np.ndarray:
     return keys.reshape(-1, 2)
 
 
+def read_shape(curve: bpy.types.FCurve) -> tuple[np.ndarray, np.ndarray]:
+    """Return a curve's keys (F, 6), each with its left and right handle, and interpolations (F,).
+
+    A handle that does not shape the curve is where its key is.
+    """
+    kinds = np.empty(len(curve.keyframe_points), np.int32)
+    curve.keyframe_points.foreach_get("interpolation", kinds)
+    keys = read_keys(curve)
+    bends = kinds == _BEZIER
+    bent = {"handle_left": np.append(False, bends[:-1]), "handle_right": bends}
+    handles = [np.where(on[:, None], read_keys(curve, part), keys) for part, on in bent.items()]
+    return np.column_stack([keys, *handles]), kinds
+
+
 def evaluate_curve(curve: bpy.types.FCurve, frames: np.ndarray) -> np.ndarray:
     """Return a curve's values (F,) at rising whole frames (F,), as Blender evaluates it."""
     times, heights = read_keys(curve).T
