@@ -512,6 +512,8 @@ def test_examples_of_docstrings_run(folder, clips, tmp_path, monkeypatch):
         "write_bvh",
         "make_performance",
         "perform",
+        "write_npz",
+        "read_npz",
         "measure",
         "train",
         "save_field",

@@ -44,6 +44,7 @@ from ..engine.performance.settings import PerformerSettings, Speeds
 from ..engine.retargeting.settings import RetargetSettings
 from ..engine.skeleton.skeleton import Skeleton
 from ..engine.sources.sources import GroundObject, Source
+from ..engine.takes.take_files import StoredTakes
 from ..engine.takes.takes import summarize
 from .blender import read_ground, write_action, write_blend
 from .databases import build, open, save
@@ -52,6 +53,7 @@ from .fields import open_field, save_field, train
 from .insight import describe_frame, find_odd_postures, inspect, inspect_frame
 from .motion import load, make_demo_clips, read_actions, write_bvh
 from .retargeting import retarget_action, retarget_file
+from .storing import read_npz, write_npz
 from .takes import make_performance, measure, perform
 
 Pin = Mark.from_pin  # what scripts called a mark that does not lead
@@ -62,10 +64,11 @@ __all__ = (
     "FieldController", "ForbiddenJump", "FrameInspection", "GroundObject", "Inspection", "Intent",
     "KeptJump", "Mark", "MotionDataError", "MotionMatchingError", "OddPosture", "Performance",
     "PerformerSettings", "Pin", "Pose", "ResultError", "RetargetSettings", "RigError", "Schema",
-    "SettingsError", "Shot", "SimulationBoneSettings", "Skeleton", "Source", "Speeds", "TagRange",
-    "Take", "Tempo", "TermContext", "TimedPath", "build", "describe_frame", "direct",
-    "direct_variations", "find_odd_postures", "inspect", "inspect_frame", "load", "load_features",
-    "make_demo_clips", "make_performance", "measure", "open", "open_director", "open_field",
-    "perform", "read_actions", "read_ground", "retarget_action", "retarget_file", "save",
-    "save_field", "summarize", "train", "write_action", "write_blend", "write_bvh",
+    "SettingsError", "Shot", "SimulationBoneSettings", "Skeleton", "Source", "Speeds",
+    "StoredTakes", "TagRange", "Take", "Tempo", "TermContext", "TimedPath", "build",
+    "describe_frame", "direct", "direct_variations", "find_odd_postures", "inspect",
+    "inspect_frame", "load", "load_features", "make_demo_clips", "make_performance", "measure",
+    "open", "open_director", "open_field", "perform", "read_actions", "read_ground", "read_npz",
+    "retarget_action", "retarget_file", "save", "save_field", "summarize", "train", "write_action",
+    "write_blend", "write_bvh", "write_npz",
 )  # fmt: skip

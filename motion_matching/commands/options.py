@@ -34,6 +34,7 @@ _FEET = {
 _MOTION = {
     "-o --output FILE.blend": "Blender file with an armature, a body, and the take as an action",
     "--bvh FILE.bvh": "the take as motion capture: Y up, centimetres, the bones of the source",
+    "--npz FILE.npz": "the take as arrays: poses, joints, velocities, contacts, wishes and sources",
 }
 _FEWER_KEYS = {
     "--fewer-keys METRES": "largest error allowed when removing keys, such as 0.002 (default: key "

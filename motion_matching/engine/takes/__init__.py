@@ -1,3 +1,3 @@
 """Takes: solve a performance, plant its feet for a bake, and measure the result."""
 
-__all__ = ("baking", "comparison", "joining", "performers", "pruning", "takes")
+__all__ = ("baking", "comparison", "joining", "performers", "pruning", "take_files", "takes")
