@@ -47,13 +47,13 @@ from ..engine.sources.sources import GroundObject, Source
 from ..engine.takes.take_files import StoredTakes
 from ..engine.takes.takes import summarize
 from .blender import read_ground, write_action, write_blend
+from .data_sets import generate, read_npz, write_npz
 from .databases import build, open, save
 from .directing import DirectedTake, direct, direct_variations, open_director
 from .fields import open_field, save_field, train
 from .insight import describe_frame, find_odd_postures, inspect, inspect_frame
 from .motion import load, make_demo_clips, read_actions, write_bvh
 from .retargeting import retarget_action, retarget_file
-from .storing import read_npz, write_npz
 from .takes import make_performance, measure, perform
 
 Pin = Mark.from_pin  # what scripts called a mark that does not lead
@@ -66,7 +66,7 @@ __all__ = (
     "PerformerSettings", "Pin", "Pose", "ResultError", "RetargetSettings", "RigError", "Schema",
     "SettingsError", "Shot", "SimulationBoneSettings", "Skeleton", "Source", "Speeds",
     "StoredTakes", "TagRange", "Take", "Tempo", "TermContext", "TimedPath", "build",
-    "describe_frame", "direct", "direct_variations", "find_odd_postures", "inspect",
+    "describe_frame", "direct", "direct_variations", "find_odd_postures", "generate", "inspect",
     "inspect_frame", "load", "load_features", "make_demo_clips", "make_performance", "measure",
     "open", "open_director", "open_field", "perform", "read_actions", "read_ground", "read_npz",
     "retarget_action", "retarget_file", "save", "save_field", "summarize", "train", "write_action",

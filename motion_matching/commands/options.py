@@ -219,6 +219,28 @@ DIRECT: Groups = {
     },
     "the Blender file": _BLENDER_FILE,
 }
+GENERATE: Groups = {
+    "": {
+        **_DATABASE,
+        "-o --output FOLDER (required)": "folder for files and card, made if needed; files that "
+        "are there, made with the same options, stay",
+        "--takes COUNT": "takes along random performances (default: 100)",
+        "--scenes COUNT": "takes of directed scenes of marks, in files of their own (default: 0)",
+        "--seconds SECONDS": "length of each (default: 20)",
+        **_SEED,
+        **_SET,
+        **_FEET,
+    },
+    "what takes hold": {
+        "--want MOTION=PERCENT": "share of all frames, such as running=30 or turning=20; may be "
+        "repeated. MOTION is standing, walking, running, turning, speed:2-3 in m/s, turn:90-180 in "
+        "degrees a second, or a tag of the database (default: as much as the clips have)",
+    },
+    "files": {
+        "--shard COUNT": "largest number of takes in a file (default: 50)",
+        "--only NUMBERS": "make only some files, such as 3 or 1-4,9; those of scenes come last",
+    },
+}
 RETARGET: Groups = {
     "": {
         "source SOURCE": "a BVH, FBX, glTF or Blender file, of any skeleton",

@@ -7,8 +7,8 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
+from ..api.data_sets import write_npz
 from ..api.performing import PerformedTake, Setup, find_performance, load_preset, replace_obstacles
-from ..api.storing import write_npz
 from ..engine.database.database import Database
 from ..engine.database.tags.tags import parse_names
 from ..engine.errors import DatabaseError, SettingsError
