@@ -514,6 +514,7 @@ def test_examples_of_docstrings_run(folder, clips, tmp_path, monkeypatch):
         "perform",
         "write_npz",
         "read_npz",
+        "generate",
         "measure",
         "train",
         "save_field",

@@ -77,10 +77,10 @@ def generate(
     folder: str | Path,
     *,
     takes: int = 100,
+    scenes: int = 0,
     seconds: float = 20.0,
     seed: int = 0,
     wants: Mapping[str, float] | None = None,
-    scenes: int = 0,
     shard: int = 50,
     only: Iterable[int] = (),
     settings: Mapping[str, Any] | None = None,
@@ -181,7 +181,5 @@ def write_data_set(
             report = name_stage(progress, f"Making {plan.name}, {number} of {len(plans)}")
             take_files.save(data_set.make(plan, director, report), folder / plan.name)
     finally:
-        told = card.make_card(data_set, folder)
-        if told["files"]:
-            card.write_card(told, folder)
+        told = card.write_card(data_set, folder)
     return told

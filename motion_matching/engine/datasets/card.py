@@ -123,11 +123,20 @@ def check_folder(folder: Path) -> None:
         )
 
 
-def write_card(card: Mapping[str, Any], folder: Path) -> None:
-    """Write a card as JSON, and for people. Raises MotionDataError if that fails."""
-    text = json.dumps(card, indent=1)
-    file_paths.write_text(folder / NAMES[0], f"{text}\n", MotionDataError)
-    file_paths.write_text(folder / NAMES[1], write_page(card), MotionDataError)
+def write_card(data_set: DataSet, folder: Path) -> dict[str, Any]:
+    """Write the card of the files in a folder, as JSON and for people, and return it.
+
+    Without files there is none. Raises MotionDataError if it cannot be written.
+    """
+    while (card := make_card(data_set, folder))["files"]:
+        text = json.dumps(card, indent=1)
+        file_paths.write_text(folder / NAMES[0], f"{text}\n", MotionDataError)
+        file_paths.write_text(folder / NAMES[1], write_page(card), MotionDataError)
+        there = [plan.name for plan in data_set.list_shards() if (folder / plan.name).exists()]
+        # another process may have finished a file meanwhile
+        if there == [one["file"] for one in card["files"]]:
+            break
+    return card
 
 
 def write_page(card: Mapping[str, Any]) -> str:

@@ -24,8 +24,8 @@ class DataSetNumbers:
     )
     shortest_piece: float = tune(0.5, "s", "left of a clip: less is over before it is answered")
     ahead: float = tune(2.0, "s", "of a piece that tell what is in it: as long as most pieces are")
-    rakings: int = tune(100, "1", "rounds of fitting shares: they come within a thousandth")
-    rarest: float = tune(1e-3, "1", "least and, from the whole, largest share that is aimed at")
+    rakings: int = tune(100, "1", "rounds of fitting shares, at most: more change nothing")
+    rarest: float = tune(1e-3, "1", "share that is aimed at, and how exactly: less is not seen")
     # choosing
     attempts: int = tune(4, "1", "at a take unlike the frames it plays: more hide what is wrong")
     more: float = tune(1.0, "1", "takes drawn to replace others, for each take: time doubles")

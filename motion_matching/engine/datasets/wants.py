@@ -24,7 +24,7 @@ from .numbers import NUMBERS
 _BETWEEN = re.compile(r"(speed|turn):(\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)?")
 
 
-class Motion(NamedTuple):
+class MeasuredMotion(NamedTuple):
     """F frames: speed in m/s and turn rate in rad/s (F,), and the bits of their tags (F,)."""
 
     speed: np.ndarray
@@ -32,40 +32,40 @@ class Motion(NamedTuple):
     tags: np.ndarray
 
     @classmethod
-    def from_ground(cls, motion: GroundMotion, tags: np.ndarray) -> Motion:
+    def from_ground(cls, motion: GroundMotion, tags: np.ndarray) -> MeasuredMotion:
         """Return what counts of the motion of frames."""
         return cls(motion.mean_speed, np.abs(motion.mean_turn_rate), tags)
 
     @classmethod
-    def from_take(cls, take: Take, database: Database) -> Motion:
+    def from_take(cls, take: Take, database: Database) -> MeasuredMotion:
         """Measure a take."""
         tags = np.asarray(database.tags)[take.frames]
         return cls.from_ground(measure_track(take.character, take.fps), tags)
 
     @classmethod
-    def from_database(cls, database: Database) -> Motion:
+    def from_database(cls, database: Database) -> MeasuredMotion:
         """Measure all frames of a database, each range by itself."""
         ranges = zip(database.starts, database.stops, strict=True)
         motion = measure_tracks((database.track[a:b] for a, b in ranges), database.fps)
         return cls.from_ground(motion, np.asarray(database.tags))
 
 
-Find = Callable[[Motion, Database], np.ndarray]
+Find = Callable[[MeasuredMotion, Database], np.ndarray]
 
 
-def _find_standing(motion: Motion, database: Database) -> np.ndarray:
+def _find_standing(motion: MeasuredMotion, database: Database) -> np.ndarray:
     return motion.speed < AT_REST.moving * database.pace
 
 
-def _find_walking(motion: Motion, database: Database) -> np.ndarray:
+def _find_walking(motion: MeasuredMotion, database: Database) -> np.ndarray:
     return ~_find_standing(motion, database) & ~_find_running(motion, database)
 
 
-def _find_running(motion: Motion, database: Database) -> np.ndarray:
+def _find_running(motion: MeasuredMotion, database: Database) -> np.ndarray:
     return motion.speed >= database.walk_to_run
 
 
-def _find_turning(motion: Motion, database: Database) -> np.ndarray:
+def _find_turning(motion: MeasuredMotion, database: Database) -> np.ndarray:
     return motion.turn >= NUMBERS.turning
 
 
@@ -107,7 +107,7 @@ def parse_wants(texts: Sequence[str], database: Database) -> list[Want]:
             f"--want asks for {100 * total:g} % of standing, walking and running together; give "
             f"{words}100 %."
         )
-    motion = Motion.from_database(database)
+    motion = MeasuredMotion.from_database(database)
     for want in wants:
         found = want.find(motion, database) & database.playable
         if want.share > 0.0 and not found.any():
@@ -144,7 +144,7 @@ def _parse_want(text: str, database: Database) -> Want:
 
 
 def _find_between(kind: str, low: float, high: float) -> Find:
-    def find(motion: Motion, _: Database) -> np.ndarray:
+    def find(motion: MeasuredMotion, _: Database) -> np.ndarray:
         values = motion.speed if kind == "speed" else np.degrees(motion.turn)
         return (values >= low) & (values < high)
 
@@ -152,7 +152,7 @@ def _find_between(kind: str, low: float, high: float) -> Find:
 
 
 def _find_tag(tag: str) -> Find:
-    def find(motion: Motion, database: Database) -> np.ndarray:
+    def find(motion: MeasuredMotion, database: Database) -> np.ndarray:
         return (motion.tags & np.uint32(1 << database.tag_names.index(tag))) != 0
 
     return find
@@ -165,5 +165,5 @@ def count_kinds(wants: Sequence[Want], take: Take, database: Database) -> dict[s
         **{tag: _find_tag(tag) for tag in database.requestable_tags if tag not in KINDS},
         **{want.name: want.find for want in wants},
     }
-    motion = Motion.from_take(take, database)
+    motion = MeasuredMotion.from_take(take, database)
     return {name: int(find(motion, database).sum()) for name, find in finds.items()}

@@ -17,7 +17,7 @@ from ..motion.rest import AT_REST
 from ..performance.intent import Intent
 from ..performance.performance import Performance
 from .numbers import NUMBERS
-from .wants import Motion, Want
+from .wants import MeasuredMotion, Want
 
 
 class WishSource:
@@ -26,7 +26,7 @@ class WishSource:
     def __init__(self, database: Database, wants: Sequence[Want], end_guard: float) -> None:
         self.database = database
         self.wants = wants
-        motion = Motion.from_database(database)
+        motion = MeasuredMotion.from_database(database)
         self._kinds = np.array([want.find(motion, database) for want in wants])
         stops = np.asarray(database.stops)[database.range_of_frame]
         self.left = stops - np.arange(database.frame_count)
@@ -66,7 +66,9 @@ class WishSource:
         """
         chances = np.full(len(self.begins), 1.0 / len(self.begins))
         wanted = np.clip(shares, NUMBERS.rarest, 1.0 - NUMBERS.rarest)
-        for _ in range(NUMBERS.rakings if len(wanted) else 0):
+        for _ in range(NUMBERS.rakings):
+            if np.abs(self._inside @ chances - wanted).max(initial=0.0) < NUMBERS.rarest:
+                break
             for inside, share in zip(self._inside, wanted, strict=True):
                 now = float(chances @ inside)
                 if 0.0 < now < 1.0:
