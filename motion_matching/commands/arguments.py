@@ -151,8 +151,6 @@ def _read_value(value: str) -> dict[str, Any]:
         return {"metavar": value, "action": "append", "default": [], "dest": "changes"}
     if value.startswith("NAME=VALUE|"):
         return {"metavar": "WHAT", "action": "append", "default": []}
-    if value == "MOTION=PERCENT":
-        return {"metavar": value, "action": "append", "default": [], "dest": "wants"}
     if value == "A,B":
         return {"metavar": value, "default": ""}
     if value.endswith("..."):

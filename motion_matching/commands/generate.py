@@ -40,7 +40,7 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         arguments.shard,
         arguments.feet,
     )
-    wants = parse_wants(arguments.wants, database)
+    wants = parse_wants(arguments.want, database)
     data_set = DataSet(database, arguments.database.name, changes, wants, order)
     path = jump_table.get_table_path(arguments.database)
     table = path if jump_table.can_keep_table(path) else None

@@ -232,8 +232,8 @@ GENERATE: Groups = {
         **_FEET,
     },
     "what takes hold": {
-        "--want MOTION=PERCENT": "share of all frames, such as running=30 or turning=20; may be "
-        "repeated. MOTION is standing, walking, running, turning, speed:2-3 in m/s, turn:90-180 in "
+        "--want NAME=VALUE|": "share of all frames in per cent, such as running=30; may be "
+        "repeated. It is of standing, walking, running, turning, speed:2-3 in m/s, turn:90-180 in "
         "degrees a second, or a tag of the database (default: as much as the clips have)",
     },
     "files": {

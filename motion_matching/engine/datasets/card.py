@@ -199,7 +199,9 @@ def summarize(card: Mapping[str, Any]) -> list[str]:
         if kind == "scenes":
             line += f", with {counted['reached']} of {counted['asked']} marks met"
         if counted["refused"]:
-            by = ", ".join(f"{n} by {name}" for name, n in counted["refused_by"].items())
+            by = ", ".join(
+                f"{n} by {name.replace('_', ' ')}" for name, n in counted["refused_by"].items()
+            )
             line += f"; {counted['refused']} more were unlike the frames they play ({by})"
         lines.append(f"{line}.")
     for row in card["coverage"]:
