@@ -29,7 +29,7 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
 
     After Ctrl-C, the card is that of the finished files.
     """
-    only = _check_arguments(arguments)
+    check(arguments)
     database = load_database(arguments.database, out)
     changes = parse_changes(arguments.changes, takes.make_default_settings(database))
     order = Order(
@@ -45,14 +45,15 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     path = jump_table.get_table_path(arguments.database)
     table = path if jump_table.can_keep_table(path) else None
     started = time.monotonic()
+    only = _parse_numbers(arguments.only)
     card = write_data_set(data_set, arguments.output, only, table, out.show_progress)
     for line in summarize(card):
         out.say(line)
     out.say(f"Written: {arguments.output}, in {time.monotonic() - started:.0f} s.")
 
 
-def _check_arguments(arguments: argparse.Namespace) -> list[int]:
-    """Check all numbers, and return those of the files to make."""
+def check(arguments: argparse.Namespace) -> None:
+    """Raise SettingsError for arguments that are wrong without a look at the data."""
     check_number("--takes", arguments.takes, 0, _MOST)
     check_number("--scenes", arguments.scenes, 0, _MOST)
     check_number("--seconds", arguments.seconds, _SHORTEST, LONGEST_SHOT)
@@ -62,13 +63,13 @@ def _check_arguments(arguments: argparse.Namespace) -> list[int]:
         raise SettingsError("--takes and --scenes are both 0; ask for some.")
     if arguments.output.exists() and not arguments.output.is_dir():
         raise SettingsError(f"{arguments.output} is a file; give the name of a folder.")
-    return _parse_numbers(arguments.only) if arguments.only is not None else []
+    _parse_numbers(arguments.only)
 
 
-def _parse_numbers(text: str) -> list[int]:
-    """Return the numbers in a text such as '1-4,9'."""
+def _parse_numbers(text: str | None) -> list[int]:
+    """Return the numbers in a text such as '1-4,9'; none without a text."""
     numbers: list[int] = []
-    for part in text.split(","):
+    for part in text.split(",") if text is not None else ():
         match = _NUMBERS.fullmatch(part.strip())
         if match is None:
             raise SettingsError(f"--only {text} gives no numbers; write them as in --only 1-4,9.")
