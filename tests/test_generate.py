@@ -119,6 +119,17 @@ def test_what_cannot_be_made_is_refused_in_a_sentence(walk, made, tmp_path):
     )
 
 
+def test_a_share_that_is_not_reached_is_told(walk, tmp_path, capsys):
+    """Each take begins with the character at rest, so a short one never only runs."""
+    line = ("--takes", 1, "--seconds", 5, "--feet", "live", "--want", "running=100")
+    assert run("generate", walk, "-o", tmp_path / "runs", *line) == 0
+    [row] = read_card(tmp_path / "runs")["coverage"]
+    assert 0.5 < row["reached"] < 0.95
+    assert not row["is_reached"]
+    words = f"running: {100 * row['reached']:.1f} % of 100 % asked for, not reached by "
+    assert words in capsys.readouterr().out
+
+
 @pytest.mark.slow
 def test_shares_are_reached_within_five_points(walk, tmp_path):
     card = api.generate(
@@ -136,4 +147,4 @@ def test_scenes_are_directed_into_files_of_their_own(walk, tmp_path):
     assert scenes.count == 2
     counted = read_card(tmp_path / "scenes")["scenes"]
     assert counted["count"] == 2
-    assert 0 < counted["reached"] <= counted["asked"]
+    assert 0 < counted["marks"]["reached"] <= counted["marks"]["asked"]

@@ -77,6 +77,7 @@ def _count(kind: str, made: Sequence[tuple[ShardPlan, StoredTakes]]) -> dict[str
     refused = [one for each in told for one in each["refused"]]
     measures = Counter(measure for one in refused for measure in one["unlike"])
     counted = {
+        "asked": sum(plan.takes for plan, _ in made if plan.kind == kind),
         "count": sum(stored.count for stored in shards),
         "minutes": round(sum(len(s.arrays["frames"]) / s.header["fps"] for s in shards) / 60.0, 3),
         "contents": {name: round(count / frames, 4) for name, count in contents.items()},
@@ -84,8 +85,8 @@ def _count(kind: str, made: Sequence[tuple[ShardPlan, StoredTakes]]) -> dict[str
         "refused_by": dict(sorted(measures.items())),
     }
     if kind == "scenes":
-        for name in ("asked", "reached"):
-            counted[name] = sum(t[name] for stored in shards for t in stored.header["takes"])
+        marks = [take["marks"] for stored in shards for take in stored.header["takes"]]
+        counted["marks"] = {n: sum(mark[n] for mark in marks) for n in ("asked", "reached")}
     return counted
 
 
@@ -195,9 +196,10 @@ def summarize(card: Mapping[str, Any]) -> list[str]:
         counted = card[kind]
         if not counted["count"]:
             continue
-        line = f"{counted['count']} {kind} of {counted['minutes']:.1f} minutes"
+        of = "" if counted["count"] == counted["asked"] else f" of {counted['asked']}"
+        line = f"{counted['count']}{of} {kind} of {counted['minutes']:.1f} minutes"
         if kind == "scenes":
-            line += f", with {counted['reached']} of {counted['asked']} marks met"
+            line += ", with {reached} of {asked} marks met".format(**counted["marks"])
         if counted["refused"]:
             by = ", ".join(
                 f"{n} by {name.replace('_', ' ')}" for name, n in counted["refused_by"].items()

@@ -89,7 +89,9 @@ class TakeMaker:
         source = WishSource(self.database, self.wants, self.settings.search.end_guard)
         frames = round(self.seconds * self.database.fps)
         for number in range(count):
-            lacking = self._find_lacking(shard.count(self.wants), frames * number, frames * count)
+            done = shard.frame_count
+            whole = done + frames * (count - number)
+            lacking = self._find_lacking(shard.count(self.wants), done, whole)
             if made := self._draw(shard, source, lacking, (*seed, number)):
                 shard.made.append(made)
             if progress:
@@ -177,5 +179,7 @@ class SceneMaker:
             rng = np.random.default_rng(seeds)
             shot = draw_shot(source, rng, self.seconds, f"scene {'.'.join(map(str, seeds))}")
             done = self.director.make(shot, self.feet)
-            told = {name: done.report[name] for name in ("asked", "reached")}
-            yield Made(done.take, {"seeds": seeds, **told}, count_kinds((), done.take, database))
+            marks = {name: done.report[name] for name in ("asked", "reached")}
+            yield Made(
+                done.take, {"seeds": seeds, "marks": marks}, count_kinds((), done.take, database)
+            )
