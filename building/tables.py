@@ -19,9 +19,12 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from motion_matching.engine.database.features import kinds
 from motion_matching.engine.performance import scripts
 from motion_matching.engine.settings import get_defaults, get_descriptions, list_rooms
+from motion_matching.engine.takes import take_files
 
 from . import job_schema
 
@@ -91,6 +94,17 @@ def make_list_of_kinds(name: str) -> str:
     return "\n".join([f"| {first} | panel | {about} |", "|---|---|---|", *rows])
 
 
+def make_array_table() -> str:
+    """Return a Markdown table with a row for each array in files of takes."""
+    rows = [
+        f"| `{name}` | {np.dtype(kind.dtype).name} | {', '.join(map(str, kind.shape))} "
+        f"| {kind.unit} | {_escape(kind.meaning)} |"
+        for name, kind in {**take_files.ARRAYS, **take_files.GROUND_ARRAYS}.items()
+    ]
+    head = ["| array | type | shape | unit | what it holds |", "|---|---|---|---|---|"]
+    return "\n".join([*head, *rows])
+
+
 def list_numbers() -> dict[str, Any]:
     """Return the tuned numbers of each room that has some, and those that rooms share, by path."""
     found = {}
@@ -136,6 +150,8 @@ def fill_tables(text: str) -> str:
             return f"{begin}\n{make_number_tables(list_numbers())}\n\n{end}"
         if name in ("FeatureKind", "ScriptKind"):
             table = make_list_of_kinds(name)
+        elif name == "ArrayKind":
+            table = make_array_table()
         else:
             table = make_table(_find_settings(name)) if name in MODULES else ""
         return f"{begin}\n{table}\n\n{end}" if table else match[0]

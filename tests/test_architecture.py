@@ -28,7 +28,7 @@ ORDER = (
     *("maths", "ground"),
     *("skeleton", "performance", "motion", "bvh", "body", "legs", "blending"),
     *("feet", "retargeting", "control", "database", "sources", "mending", "facts", "building"),
-    *("matching", "field", "takes", "insight", "direct"),
+    *("matching", "field", "takes", "insight", "direct", "datasets"),
 )
 APART = {
     "field": {"matching"},

@@ -49,8 +49,10 @@ if TYPE_CHECKING:
     from ..engine.retargeting.settings import RetargetSettings
     from ..engine.skeleton.skeleton import Skeleton
     from ..engine.sources.sources import GroundObject, Source
+    from ..engine.takes.take_files import StoredTakes
     from ..engine.takes.takes import summarize
     from .blender import read_ground, write_action, write_blend
+    from .data_sets import generate, read_npz, write_npz
     from .databases import build, open, save
     from .digests import compare, digest
     from .directing import DirectedTake, direct, direct_variations, open_director
@@ -101,6 +103,7 @@ _PLACES = {
     "Skeleton": "..engine.skeleton.skeleton",
     "Source": "..engine.sources.sources",
     "Speeds": "..engine.performance.settings",
+    "StoredTakes": "..engine.takes.take_files",
     "TagRange": "..engine.database.tags.tags",
     "Take": "..engine.control.rollout",
     "Tempo": "..engine.direct.shot.shot",
@@ -113,6 +116,7 @@ _PLACES = {
     "direct": ".directing",
     "direct_variations": ".directing",
     "find_odd_postures": ".insight",
+    "generate": ".data_sets",
     "inspect": ".insight",
     "inspect_frame": ".insight",
     "load": ".motion",
@@ -126,6 +130,7 @@ _PLACES = {
     "perform": ".takes",
     "read_actions": ".motion",
     "read_ground": ".blender",
+    "read_npz": ".data_sets",
     "retarget_action": ".retargeting",
     "retarget_file": ".retargeting",
     "save": ".databases",
@@ -135,6 +140,7 @@ _PLACES = {
     "write_action": ".blender",
     "write_blend": ".blender",
     "write_bvh": ".motion",
+    "write_npz": ".data_sets",
 }
 __all__ = (
     "FLAT", "AutoTagSettings", "Box", "BuildSettings", "Clip", "ContactRange", "ContactSettings",
@@ -142,12 +148,13 @@ __all__ = (
     "FieldController", "ForbiddenJump", "FrameInspection", "GroundObject", "Inspection", "Intent",
     "KeptJump", "Mark", "MotionDataError", "MotionMatchingError", "OddPosture", "Performance",
     "PerformerSettings", "Pin", "Pose", "ResultError", "RetargetSettings", "RigError", "Schema",
-    "SettingsError", "Shot", "SimulationBoneSettings", "Skeleton", "Source", "Speeds", "TagRange",
-    "Take", "Tempo", "TermContext", "TimedPath", "build", "compare", "describe_frame", "digest",
-    "direct", "direct_variations", "find_odd_postures", "inspect", "inspect_frame", "load",
-    "load_features", "make_demo_clips", "make_performance", "measure", "open", "open_director",
-    "open_field", "perform", "read_actions", "read_ground", "retarget_action", "retarget_file",
-    "save", "save_field", "summarize", "train", "write_action", "write_blend", "write_bvh",
+    "SettingsError", "Shot", "SimulationBoneSettings", "Skeleton", "Source", "Speeds",
+    "StoredTakes", "TagRange", "Take", "Tempo", "TermContext", "TimedPath", "build", "compare",
+    "describe_frame", "digest", "direct", "direct_variations", "find_odd_postures", "generate",
+    "inspect", "inspect_frame", "load", "load_features", "make_demo_clips", "make_performance",
+    "measure", "open", "open_director", "open_field", "perform", "read_actions", "read_ground",
+    "read_npz", "retarget_action", "retarget_file", "save", "save_field", "summarize", "train",
+    "write_action", "write_blend", "write_bvh", "write_npz",
 )  # fmt: skip
 
 if not TYPE_CHECKING:

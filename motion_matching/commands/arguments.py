@@ -102,6 +102,9 @@ def build_parser(
     add("prune", text, options.PRUNE, controller).set_defaults(keep=0.2)
     text = "solve a scene of marks and paths: hit on time, with the fewest jumps"
     add("direct", text, options.DIRECT, controller)
+    text = "make a data set: takes and scenes drawn from seeds, as arrays with a card"
+    generated = add("generate", text, options.GENERATE, controller)
+    generated.set_defaults(takes=100, scenes=0, seconds=20.0, seed=0, shard=50)
     text = "put motion of any skeleton onto a character of a Blender file, without a database"
     settings = _list_settings("settings for --set", RetargetSettings)
     retarget = add("retarget", text, options.RETARGET, settings)

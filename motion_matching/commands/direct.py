@@ -21,7 +21,7 @@ from .loading import check_blender, load_database
 from .output import Output, say_written
 from .values import check_changes, parse_changes
 
-_TARGETS = {"output": ".blend", "bvh": ".bvh", "report": ".json"}
+_TARGETS = {"output": ".blend", "bvh": ".bvh", "npz": ".npz", "report": ".json"}
 
 
 def run(arguments: argparse.Namespace, out: Output) -> None:
@@ -51,7 +51,7 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         for each, done in zip(outputs, solved, strict=True):
             _write(stack.enter_context(write_together(each, *_TARGETS)), done, database, out)
     written = [file for each in outputs for file in name_paths(each, *_TARGETS)]
-    say_written(out, written, "-o, --bvh or --report")
+    say_written(out, written, "-o, --bvh, --npz or --report")
     if is_early:
         raise KeyboardInterrupt
 
@@ -137,6 +137,8 @@ def _write(
     live = baking.free_feet(take)
     if arguments.bvh:
         api.write_bvh(take, arguments.bvh)
+    if arguments.npz:
+        api.write_npz(take, database, arguments.npz)
     if arguments.report or not arguments.quiet:
         out.show_progress("Measuring")
         report = takes.report(take, database, arguments.bvh, live=live)

@@ -42,6 +42,7 @@ _FEET = {
 _MOTION = {
     "-o --output FILE.blend": "Blender file with an armature, a body, and the take as an action",
     "--bvh FILE.bvh": "the take as motion capture: Y up, centimetres, the bones of the source",
+    "--npz FILE.npz": "the take as arrays: poses, joints, velocities, contacts, wishes and sources",
 }
 _FEWER_KEYS = {
     "--fewer-keys METRES": "largest error allowed when removing keys, such as 0.002 (default: key "
@@ -227,6 +228,28 @@ DIRECT: Groups = {
         "--report FILE.json": "how marks and paths are met, with measures of the take",
     },
     "the Blender file": _BLENDER_FILE,
+}
+GENERATE: Groups = {
+    "": {
+        **_DATABASE,
+        "-o --output FOLDER (required)": "folder for files and card, made if needed; files that "
+        "are there, made with the same options, stay",
+        "--takes COUNT": "takes along random performances (default: 100)",
+        "--scenes COUNT": "takes of directed scenes of marks, in files of their own (default: 0)",
+        "--seconds SECONDS": "length of each (default: 20)",
+        **_SEED,
+        **_SET,
+        **_FEET,
+    },
+    "what takes hold": {
+        "--want NAME=VALUE|": "share of all frames in per cent, such as running=30; may be "
+        "repeated. It is of standing, walking, running, turning, speed:2-3 in m/s, turn:90-180 in "
+        "degrees a second, or a tag of the database (default: as much as the clips have)",
+    },
+    "files": {
+        "--shard COUNT": "largest number of takes in a file (default: 50)",
+        "--only NUMBERS": "make only some files, such as 3 or 1-4,9; those of scenes come last",
+    },
 }
 RETARGET: Groups = {
     "": {

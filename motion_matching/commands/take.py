@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..api.data_sets import write_npz
 from ..api.performing import PerformedTake, Setup, find_performance, load_preset, replace_obstacles
 from ..engine import field, insight  # loaded for the options that ask for them
 from ..engine.database.database import Database
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 _TARGETS = {
     "output": ".blend",
     "bvh": ".bvh",
+    "npz": ".npz",
     "report": ".json",
     "save_performance": ".json",
     "save_contacts": ".json",
@@ -59,7 +61,7 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     with write_together(arguments, *_TARGETS) as written:
         _write(written, made, beside, size, out)
     files = name_paths(arguments, *_TARGETS)
-    say_written(out, files, "-o, --bvh, --report or --preview")
+    say_written(out, files, "-o, --bvh, --npz, --report or --preview")
 
 
 def _perform(
@@ -99,6 +101,8 @@ def _write(
         performances.save(performance, arguments.save_performance)
     if arguments.bvh:
         takes.write_bvh(take, arguments.bvh)
+    if arguments.npz:
+        write_npz(take, database, arguments.npz)
     if arguments.report or not arguments.quiet:
         out.show_progress("Measuring")
         report = made.report(arguments.bvh)

@@ -5,6 +5,6 @@ from typing import TYPE_CHECKING
 from ..lazy import load_on_use
 
 if TYPE_CHECKING:
-    from . import baking, comparison, joining, performers, pruning, takes
+    from . import baking, comparison, joining, performers, pruning, take_files, takes
 else:
     __getattr__ = load_on_use(__name__)

@@ -36,6 +36,13 @@ class TakeNumbers:
     covered_near: float = tune(0.1, "1", "of a way, within which data covers its end")
     covered_least: float = tune(0.1, "m", "within which it covers it however short the way is")
     covered_turn: float = tune(0.3, "rad", "by which its heading may differ: 17 degrees (by eye)")
+    # takes unlike the frames they play
+    unlike_joints: float = tune(
+        0.1, "m", "mean off those frames: takes of three sets are off by up to 0.07"
+    )
+    unlike_slide: float = tune(0.02, "m/s", "more in contacts: planted feet slide less than data")
+    unlike_slips: float = tune(6.0, "1/min", "more: two in a take of twenty seconds are seen")
+    unlike_legs: float = tune(0.02, "1", "more of the time crossed: half a second in twenty")
     # recovery from pushes
     recovered_share: float = tune(0.1, "1", "of the desired speed that may be off")
     averaged: float = tune(0.2, "s", "over which velocities are averaged: steps are no pushes")
