@@ -83,6 +83,8 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
             }
             tagging.save_tags(all_tags, written.save_tags)
         databases.save(built.database, written.output)
+    # the arrays in memory are let go: what is said of a large database is read from its file
+    built = built._replace(database=databases.load(arguments.output))
     for note in notes:
         out.say(note)
     _say_report(built, out)

@@ -53,7 +53,8 @@ class BuildSettings:
     With `tempo`, undecided sources are also added at 0.9 and 1.1 times their speed. With
     `auto_tags`, tags are proposed from the motion and added to those of the sources. Sources of
     other skeletons are retargeted to the `character`'s, or to the most common one. Frames and
-    floors of undecided sources are mended, unless they are kept.
+    floors of undecided sources are mended, unless they are kept. A `compact` database has rotations
+    and velocities of 16 bits in its file; its features are exact.
     """
 
     fps: float | None = None
@@ -71,6 +72,7 @@ class BuildSettings:
     keep_frames: bool = False
     keep_floor: bool = False
     tempo: bool = False
+    compact: bool = False
 
     def __post_init__(self) -> None:
         for name, value in (("frame rate", self.fps), ("speed", self.speed)):
@@ -101,7 +103,7 @@ class BuildSettings:
             "schema": self.schema.to_comparison_data(),
             "auto_tags": self.auto_tags is not None,
         }
-        for name in ("mirror", "tempo", "keep_frames", "keep_floor"):
+        for name in ("mirror", "tempo", "keep_frames", "keep_floor", "compact"):
             if getattr(self, name):
                 content[name] = True
         if self.character:
@@ -152,10 +154,11 @@ def build(
     del sources
     give_back()
     database = assemble(parts, body, settings, partial(notify, "Computing features"))
+    give_back()
     if examined:
         database = replace(database, settings=database.settings | {EXAMINED: True})
     check_distinct(database)
-    return database, report
+    return database.as_compact() if settings.compact else database, report
 
 
 def _prepare(
