@@ -158,7 +158,7 @@ def build(
     if examined:
         database = replace(database, settings=database.settings | {EXAMINED: True})
     check_distinct(database)
-    return database.as_compact() if settings.compact else database, report
+    return database.rounded() if settings.compact else database, report
 
 
 def _prepare(

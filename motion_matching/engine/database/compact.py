@@ -8,7 +8,7 @@ same.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,10 +17,10 @@ from .numbers import NUMBERS
 
 Array = np.ndarray
 
-_TURNS = 32767  # the largest int16 stands for 1
-_STEPS = 65535  # the largest uint16
-_FASTEST = 60_000.0  # of a float16, whose largest is 65504
-_ROUNDS = 16
+# the largest of each type
+_TURNS = np.iinfo(np.int16).max  # stands for 1
+_STEPS = np.iinfo(np.uint16).max
+_FASTEST = float(np.finfo(np.float16).max)
 
 # name: (type, shape), where N frames, B bones, W bones as they are, and C others, as in databases
 KINDS: dict[str, tuple[Any, tuple[Any, ...]]] = {
@@ -33,33 +33,69 @@ KINDS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "turns": (np.int16, ("N", 4, "C")),
     "rates": (np.float16, ("N", 6, "C")),
 }
+_PACKED = ("places", "turns", "rates")
+
+
+class _Grid(NamedTuple):
+    """The bones kept as they are (W,), the others (C,), and these ones' grid of places (3, C)."""
+
+    few: Array
+    many: Array
+    low: Array
+    step: Array
+
+    @classmethod
+    def from_motion(cls, poses: Array, velocities: Array) -> _Grid:
+        """Choose the bones that 16 bits suffice for, and the finest grid for each."""
+        least = poses[:, :3].min(axis=0).astype(np.float64)
+        most = poses[:, :3].max(axis=0).astype(np.float64)
+        fastest = np.maximum(velocities.max(axis=(0, 1)), -velocities.min(axis=(0, 1)))
+        whole = ((most - least).max(axis=0) > NUMBERS.compact_reach) | (fastest >= _FASTEST)
+        whole[0] = True
+        many = np.flatnonzero(~whole)
+        return cls(np.flatnonzero(whole), many, *_choose_grid(least[:, many], most[:, many]))
+
+    def pack(self, poses: Array, velocities: Array) -> tuple[Array, Array, Array]:
+        """Return places (F, 3, C), turns (F, 4, C) and rates (F, 6, C) of frames."""
+        places = poses[:, :3][:, :, self.many].astype(np.float64)
+        places = np.rint((places - self.low) / np.where(self.step > 0.0, self.step, 1.0))
+        turns = _round_turns(poses[:, 3:][:, :, self.many])
+        return places.astype(np.uint16), turns, velocities[:, :, self.many].astype(np.float16)
+
+    def unpack(self, packed: tuple[Array, Array, Array], poses: Array, velocities: Array) -> None:
+        """Write frames to poses (F, 7, B) and velocities (F, 6, B)."""
+        places, turns, rates = packed
+        poses[:, :3, self.many] = self.low + self.step * places
+        poses[:, 3:, self.many] = _read_turns(turns)
+        velocities[:, :, self.many] = rates
+
+
+def round_in_place(poses: Array, velocities: Array) -> None:
+    """Round poses (N, 7, B) and velocities (N, 6, B) to what a compact file holds of them."""
+    grid = _Grid.from_motion(poses, velocities)
+    for part in _iterate(len(poses)):
+        grid.unpack(grid.pack(poses[part], velocities[part]), poses[part], velocities[part])
 
 
 def pack(poses: Array, velocities: Array) -> dict[str, Array]:
     """Return the arrays of `KINDS` of poses (N, 7, B) and velocities (N, 6, B)."""
+    grid = _Grid.from_motion(poses, velocities)
     count = len(poses)
-    least, most = (np.asarray(f(poses[:, :3], axis=0), np.float64) for f in (np.min, np.max))
-    fastest = np.maximum(velocities.max(axis=(0, 1)), -velocities.min(axis=(0, 1)))
-    whole = ((most - least).max(axis=0) > NUMBERS.compact_reach) | (fastest > _FASTEST)
-    whole[0] = True
-    few = np.flatnonzero(whole)
-    many = np.flatnonzero(~whole)
-    low, step = _choose_grid(least[:, many], most[:, many])
+    others = len(grid.many)
     packed = {
-        "whole_bones": few.astype(np.int32),
-        "whole_poses": np.ascontiguousarray(poses[:, :, few]),
-        "whole_velocities": np.ascontiguousarray(velocities[:, :, few]),
-        "low": low,
-        "step": step,
-        "places": np.empty((count, 3, len(many)), np.uint16),
-        "turns": np.empty((count, 4, len(many)), np.int16),
-        "rates": np.empty((count, 6, len(many)), np.float16),
+        "whole_bones": grid.few.astype(np.int32),
+        "whole_poses": np.ascontiguousarray(poses[:, :, grid.few]),
+        "whole_velocities": np.ascontiguousarray(velocities[:, :, grid.few]),
+        "low": grid.low,
+        "step": grid.step,
+        "places": np.empty((count, 3, others), np.uint16),
+        "turns": np.empty((count, 4, others), np.int16),
+        "rates": np.empty((count, 6, others), np.float16),
     }
     for part in _iterate(count):
-        places = poses[part, :3][:, :, many].astype(np.float64)
-        packed["places"][part] = np.rint((places - low) / np.where(step > 0.0, step, 1.0))
-        packed["turns"][part] = _round_turns(poses[part, 3:][:, :, many])
-        packed["rates"][part] = velocities[part][:, :, many]
+        values = grid.pack(poses[part], velocities[part])
+        for name, value in zip(_PACKED, values, strict=True):
+            packed[name][part] = value
     return packed
 
 
@@ -74,15 +110,14 @@ def unpack(packed: Mapping[str, Array]) -> tuple[Array, Array]:
     if len(few) and (few[0] < 0 or few[-1] >= bones or (np.diff(few) <= 0).any()):
         raise ValueError("'whole_bones' are not bones in their order")
     many = np.setdiff1d(np.arange(bones), few)
+    grid = _Grid(few, many, packed["low"], packed["step"])
     poses = np.empty((count, 7, bones), np.float32)
     velocities = np.empty((count, 6, bones), np.float32)
     poses[:, :, few] = packed["whole_poses"]
     velocities[:, :, few] = packed["whole_velocities"]
     for part in _iterate(count):
-        places = packed["low"] + packed["step"] * packed["places"][part]
-        poses[part, :3, many] = places
-        poses[part, 3:, many] = _read_turns(packed["turns"][part])
-        velocities[part, :, many] = packed["rates"][part]
+        places, turns, rates = (packed[name][part] for name in _PACKED)
+        grid.unpack((places, turns, rates), poses[part], velocities[part])
     return poses, velocities
 
 
@@ -108,7 +143,7 @@ def _choose_grid(least: Array, most: Array) -> tuple[Array, Array]:
 def _round_turns(rotations: Array) -> Array:
     """Return rotations (F, 4, C) as whole numbers, which stay the same once they are read."""
     turns = np.rint(rotations.astype(np.float64) * _TURNS).astype(np.int16)
-    for _ in range(_ROUNDS):
+    for _ in range(NUMBERS.rounds):
         again = np.rint(_read_turns(turns).astype(np.float64) * _TURNS).astype(np.int16)
         if np.array_equal(again, turns):
             break

@@ -39,7 +39,7 @@ Derived = TypeVar("Derived")
 
 FORMAT = "motion-matching database"
 VERSION = 1
-COMPACT_VERSION = 2  # with poses and velocities in 16 bits; other databases are as before
+_COMPACT_VERSION = VERSION + 1  # with poses and velocities in 16 bits; others are as before
 # frames per second
 LOWEST_RATE = 1
 HIGHEST_RATE = 1000
@@ -405,11 +405,13 @@ class Database:
         """Whether its file has 16 bits for rotations and velocities."""
         return bool(self.settings.get("compact"))
 
-    def as_compact(self) -> Database:
-        """Return the database as its compact file has it: poses and velocities are rounded."""
-        poses, velocities = compact.unpack(compact.pack(self.poses, self.velocities))
-        settings = self.settings | {"compact": True}
-        return replace(self, poses=poses, velocities=velocities, settings=settings)
+    def rounded(self) -> Database:
+        """Round poses and velocities in place to those of a compact file, and return that database.
+
+        Nothing may be computed from them yet, except what stays exact: the features.
+        """
+        compact.round_in_place(self.poses, self.velocities)
+        return replace(self, settings=self.settings | {"compact": True})
 
     def with_schema(self, schema: Schema) -> Database:
         """Return the same poses with other features."""
@@ -447,7 +449,7 @@ def save(database: Database, path: Path | str, key: str = "") -> None:
     header = {
         "format": FORMAT,
         "key": key,
-        "version": COMPACT_VERSION if database.is_compact else VERSION,
+        "version": _COMPACT_VERSION if database.is_compact else VERSION,
         "fps": database.fps,
         "bones": skeleton.names,
         "end_sites": skeleton.end_sites,
@@ -525,10 +527,10 @@ def load(path: Path | str) -> Database:
         tags = array_files.expect_array(arrays, "tags", np.uint32, (None,), path, DatabaseError)
         sizes |= {"L": len(roles.legs), "N": len(tags)}
         kinds = _ARRAYS | (_GROUND_ARRAYS if "ground" in arrays else {})
-        if header["version"] == COMPACT_VERSION:
+        if header["version"] == _COMPACT_VERSION:
             kinds = {name: kind for name, kind in kinds.items() if name not in _MOTION}
         data = array_files.expect_arrays(arrays, kinds, sizes, path, DatabaseError)
-        if header["version"] == COMPACT_VERSION:
+        if header["version"] == _COMPACT_VERSION:
             data |= _read_compact(arrays, sizes, path)
         _check_ranges(data["starts"], data["stops"], len(tags))
         if tags.max() >> len(tag_names):
@@ -668,9 +670,9 @@ def _read_header(arrays: dict[str, np.ndarray], path: Path | str) -> dict[str, A
         raise DatabaseError(
             f"{path} is not a motion-matching database; give a file made by 'build'."
         )
-    if (version := header.get("version")) not in (VERSION, COMPACT_VERSION):
+    if (version := header.get("version")) not in (VERSION, _COMPACT_VERSION):
         raise DatabaseError(
             f"{path} has format version {version}, and this program reads {VERSION} and "
-            f"{COMPACT_VERSION}; build it again."
+            f"{_COMPACT_VERSION}; build it again."
         )
     return header

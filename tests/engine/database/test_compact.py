@@ -88,3 +88,6 @@ def test_what_is_rounded_once_is_rounded_to_itself(seed: int, reach: float, plac
     for a, b in zip(once, twice, strict=True):
         assert np.array_equal(a, b)
     assert np.abs(once[0] - poses).max() < 2e-4
+    compact.round_in_place(poses, velocities)
+    assert np.array_equal(poses, once[0])
+    assert np.array_equal(velocities, once[1])
