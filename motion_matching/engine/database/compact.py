@@ -17,6 +17,7 @@ from .numbers import NUMBERS
 
 Array = np.ndarray
 
+VERSION = 2  # of files with these arrays; other databases are as before
 # the largest of each type
 _TURNS = np.iinfo(np.int16).max  # stands for 1
 _STEPS = np.iinfo(np.uint16).max

@@ -39,7 +39,6 @@ Derived = TypeVar("Derived")
 
 FORMAT = "motion-matching database"
 VERSION = 1
-_COMPACT_VERSION = VERSION + 1  # with poses and velocities in 16 bits; others are as before
 # frames per second
 LOWEST_RATE = 1
 HIGHEST_RATE = 1000
@@ -449,7 +448,7 @@ def save(database: Database, path: Path | str, key: str = "") -> None:
     header = {
         "format": FORMAT,
         "key": key,
-        "version": _COMPACT_VERSION if database.is_compact else VERSION,
+        "version": compact.VERSION if database.is_compact else VERSION,
         "fps": database.fps,
         "bones": skeleton.names,
         "end_sites": skeleton.end_sites,
@@ -527,10 +526,10 @@ def load(path: Path | str) -> Database:
         tags = array_files.expect_array(arrays, "tags", np.uint32, (None,), path, DatabaseError)
         sizes |= {"L": len(roles.legs), "N": len(tags)}
         kinds = _ARRAYS | (_GROUND_ARRAYS if "ground" in arrays else {})
-        if header["version"] == _COMPACT_VERSION:
+        if header["version"] == compact.VERSION:
             kinds = {name: kind for name, kind in kinds.items() if name not in _MOTION}
         data = array_files.expect_arrays(arrays, kinds, sizes, path, DatabaseError)
-        if header["version"] == _COMPACT_VERSION:
+        if header["version"] == compact.VERSION:
             data |= _read_compact(arrays, sizes, path)
         _check_ranges(data["starts"], data["stops"], len(tags))
         if tags.max() >> len(tag_names):
@@ -670,9 +669,9 @@ def _read_header(arrays: dict[str, np.ndarray], path: Path | str) -> dict[str, A
         raise DatabaseError(
             f"{path} is not a motion-matching database; give a file made by 'build'."
         )
-    if (version := header.get("version")) not in (VERSION, _COMPACT_VERSION):
+    if (version := header.get("version")) not in (VERSION, compact.VERSION):
         raise DatabaseError(
             f"{path} has format version {version}, and this program reads {VERSION} and "
-            f"{_COMPACT_VERSION}; build it again."
+            f"{compact.VERSION}; build it again."
         )
     return header
