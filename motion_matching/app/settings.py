@@ -44,6 +44,7 @@ def get_build_settings(obj: bpy.types.Object) -> BuildSettings:
         roles=get_roles(settings),
         auto_tags=get_thresholds(settings.thresholds) if settings.auto_tags else None,
         character=mapping.find_character(obj),
+        compact=settings.compact,
         **get_axes(settings),
     )
 

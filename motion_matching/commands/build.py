@@ -41,6 +41,7 @@ from .values import parse_numbers
 
 _SETTINGS = (
     *("fps", "speed", "mirror", "tempo", "up", "forward", "scale", "keep_frames", "keep_floor"),
+    "compact",
 )
 _TARGETS = {"output": ".npz", "save_tags": ".json"}
 
@@ -85,9 +86,16 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
                 built.database, get_table_path(arguments.output), progress=out.show_progress
             )
         takes.save_database(built.database, written.output)
+    # the arrays in memory are let go: what is said of a large database is read from its file
+    built = built._replace(database=databases.load(arguments.output))
     for note in notes:
         out.say(note)
     _say_report(built, out)
+    _say_result(arguments, built, out)
+
+
+def _say_result(arguments: argparse.Namespace, built: Built, out: Output) -> None:
+    """Print what the database holds, and its odd postures."""
     out.say(f"{arguments.output}: {_summarize(built.database)}")
     tell_differences(arguments, built.database, out)
     if built.left_out:

@@ -66,6 +66,7 @@ BUILD: Groups = {
         "-o --output FILE.npz (required)": "the database to write",
         "--mirror": "add the mirror image of every source",
         "--tempo": "add every source at 0.9 and 1.1 times its speed as well",
+        "--compact": "store motion in 16 bits: 0.58 times the size, joints within 0.5 mm",
         "--add-standing": "add built-in standing, fitted to the character",
         "--fps RATE": "frames per second (default: the most common rate of the sources)",
         "--speed FACTOR": "play all sources faster by this factor, such as 1.1 (default: 1)",

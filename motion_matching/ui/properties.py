@@ -131,6 +131,13 @@ class MotionMatchingSettings(BuildRecord, bpy.types.PropertyGroup):
         "turns from the motion",
         update=invalidate_status,
     )
+    compact: bool = switch(
+        False,
+        "Compact",
+        "Store rotations and velocities in 16 bits: the file is about half as large, joints are "
+        "within half a millimeter, and loading takes longer",
+        update=invalidate_status,
+    )
     thresholds: MotionMatchingThresholds = group(MotionMatchingThresholds, "Thresholds")
     up: str = choice("Y", "Up", "Axis of the files that points up", AXES, update=invalidate_status)
     forward: str = choice(

@@ -13,6 +13,9 @@ class BuildingNumbers:
 
     least_frames: int = tune(5, "1", "of a clip: accelerations are differences of as many")
     least_loop_frames: int = tune(4, "1", "of a loop, with the first repeated: three poses move on")
+    frames_at_once: int = tune(
+        8192, "1", "laid on the reel together: their arrays stay within caches and little memory"
+    )
     unmended_frames: int = tune(
         1000, "1", "of a database whose feet are looked at: floors that are off show in far fewer"
     )

@@ -22,7 +22,7 @@ from ..motion.simulation_bone import SimulationBoneSettings
 from ..scale import Scale
 from ..skeleton.skeleton import Skeleton
 from ..units import PLACE, POSE, VELOCITY, Columns, measured
-from . import gaits
+from . import compact, gaits
 from .features.features import (
     Normalization,
     Schema,
@@ -423,6 +423,19 @@ class Database:
         ground = np.asarray(self.ground, np.float64)
         return differentiate(ground, self.to_motion_table(), cyclic=False)
 
+    @property
+    def is_compact(self) -> bool:
+        """Whether its file has 16 bits for rotations and velocities."""
+        return bool(self.settings.get("compact"))
+
+    def rounded(self) -> Database:
+        """Round poses and velocities in place to those of a compact file, and return that database.
+
+        Nothing may be computed from them yet, except what stays exact: the features.
+        """
+        compact.round_in_place(self.poses, self.velocities)
+        return replace(self, settings=self.settings | {"compact": True})
+
     def with_schema(self, schema: Schema) -> Database:
         """Return the same poses with other features."""
         features = compute_features(schema, self.to_motion_table())
@@ -465,7 +478,7 @@ def save(
     header = {
         "format": FORMAT,
         "key": key,
-        "version": VERSION,
+        "version": compact.VERSION if database.is_compact else VERSION,
         "fps": database.fps,
         "bones": skeleton.names,
         "end_sites": skeleton.end_sites,
@@ -482,7 +495,11 @@ def save(
     arrays: dict[str, np.ndarray] = {"header": np.frombuffer(text, np.uint8)}
     for name, (dtype, _) in _SKELETON_ARRAYS.items():
         arrays[name] = getattr(skeleton, name).astype(dtype)
-    arrays |= {name: getattr(database, name) for name in _ARRAYS}
+    for name in _ARRAYS:
+        if name not in _MOTION or not database.is_compact:
+            arrays[name] = getattr(database, name)
+        elif name == _MOTION[0]:
+            arrays |= compact.pack(database.poses, database.velocities)
     if database.ground is not None:
         arrays |= {name: getattr(database, name) for name in _GROUND_ARRAYS}
     if facts is not None:
@@ -509,6 +526,7 @@ _ARRAYS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "bias": (np.float32, ("N",)),
     "features": (np.float32, ("D", "N")),
 }
+_MOTION = ("poses", "velocities")  # in other arrays of a compact file
 # of a database with clips that climb
 _GROUND_ARRAYS: dict[str, tuple[Any, tuple[Any, ...]]] = {
     "ground": (np.float32, ("N",)),
@@ -541,7 +559,11 @@ def load(path: Path | str) -> Database:
         tags = array_files.expect_array(arrays, "tags", np.uint32, (None,), path, DatabaseError)
         sizes |= {"L": len(roles.legs), "N": len(tags)}
         kinds = _ARRAYS | (_GROUND_ARRAYS if "ground" in arrays else {})
+        if header["version"] == compact.VERSION:
+            kinds = {name: kind for name, kind in kinds.items() if name not in _MOTION}
         data = array_files.expect_arrays(arrays, kinds, sizes, path, DatabaseError)
+        if header["version"] == compact.VERSION:
+            data |= _read_compact(arrays, sizes, path)
         _check_ranges(data["starts"], data["stops"], len(tags))
         if tags.max() >> len(tag_names):
             raise EntryError("frames carry tags without a name")
@@ -568,6 +590,16 @@ def load(path: Path | str) -> Database:
         raise DatabaseError(
             f"{path} has a header that cannot be understood ({cause!r}); build it again."
         ) from cause
+
+
+def _read_compact(
+    arrays: Mapping[str, np.ndarray], sizes: Mapping[str, int | None], path: Path | str
+) -> dict[str, np.ndarray]:
+    """Return the poses and velocities of a compact file."""
+    whole = array_files.expect_array(arrays, "whole_bones", np.int32, (None,), path, DatabaseError)
+    sizes = {**sizes, "W": len(whole), "C": (sizes["B"] or 0) - len(whole)}
+    packed = array_files.expect_arrays(arrays, compact.KINDS, sizes, path, DatabaseError)
+    return dict(zip(_MOTION, compact.unpack(packed), strict=True))
 
 
 def _get_roles(database: Database) -> dict[str, str]:
@@ -682,9 +714,9 @@ def _read_header(arrays: dict[str, np.ndarray], path: Path | str) -> dict[str, A
         raise DatabaseError(
             f"{path} is not a motion-matching database; give a file made by 'build'."
         )
-    if (version := header.get("version")) != VERSION:
+    if (version := header.get("version")) not in (VERSION, compact.VERSION):
         raise DatabaseError(
-            f"{path} has format version {version}, and this program reads {VERSION}; build it "
-            "again."
+            f"{path} has format version {version}, and this program reads {VERSION} and "
+            f"{compact.VERSION}; build it again."
         )
     return header

@@ -84,6 +84,13 @@ class DatabaseNumbers:
     preference: float = tune(
         -1.0, "1", "the default bias of 'prefer': as a feature that is a standard deviation off"
     )
+    compact_reach: float = tune(
+        8.0, "m", "a bone with a longer way from its parent is kept whole: 16 bits are 0.1 mm then"
+    )
+    rounds: int = tune(
+        16, "1", "of rounding rotations until they stay; two or three are enough for nearly all"
+    )
+    packed_at_once: int = tune(4096, "1", "frames: their arrays stay within caches")
     unit_tolerance: float = tune(
         0.01, "1", "by which a rotation's length may differ from 1: more is no rounding"
     )

@@ -204,7 +204,18 @@ def _choose_samples(database: Database, every: int) -> _Samples:
 
 
 def _measure_postures(database: Database, frames: Array) -> tuple[tuple[str, ...], Array]:
-    """Return names of traits (T), and the traits (M, T) of frames.
+    """Return names of traits (T), and the traits (M, T) of frames."""
+    parts = []
+    for first in range(0, len(frames), NUMBERS.frames_at_once):
+        part = frames[first : first + NUMBERS.frames_at_once]
+        traits = _measure_traits(database, part, int(frames[0]))
+        names = tuple(name for name in _TRAITS if name in traits)
+        parts.append(np.stack([traits[name] for name in names], axis=1))
+    return names, np.concatenate(parts)
+
+
+def _measure_traits(database: Database, frames: Array, model: int) -> dict[str, Array]:
+    """Return traits (M,) of frames by name, with the lengths of bones in the `model` frame.
 
     All are measured from the simulation bone, and heights from the lowest toe, so that neither
     the place on the ground nor its height matters.
@@ -213,7 +224,7 @@ def _measure_postures(database: Database, frames: Array) -> tuple[tuple[str, ...
     roles = database.roles
     poses = np.asarray(database.poses[frames]).transpose(0, 2, 1)
     local = poses[..., 3:], poses[..., :3]
-    lengths = np.linalg.norm(poses[0, :, :3], axis=-1)
+    lengths = np.linalg.norm(database.poses[model].T[:, :3], axis=-1)
     leg = float(np.mean([measure_leg(skeleton, one, lengths) for one in roles.legs]))
     arms = find_arms(skeleton, roles, lengths, leg)
 
@@ -237,8 +248,7 @@ def _measure_postures(database: Database, frames: Array) -> tuple[tuple[str, ...
         traits |= {"near_hand": reach.min(axis=0), "far_hand": reach.max(axis=0)}
     if roles.head is not None:
         traits["head"] = (locate(roles.head)[0, :, 2] - hips[:, 2]) / leg
-    names = tuple(name for name in _TRAITS if name in traits)
-    return names, np.stack([traits[name] for name in names], axis=1)
+    return traits
 
 
 def measure_leg(skeleton: Skeleton, leg: Leg, lengths: Array) -> float:

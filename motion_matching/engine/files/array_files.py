@@ -147,8 +147,8 @@ def _check_members(identity: _Identity) -> None:
 
 def _are_usable(values: np.ndarray) -> bool:
     """Return whether all values are finite and of a size that occurs."""
-    # comparisons with NaN are False
-    return bool(values.min() >= -LARGEST_VALUE and values.max() <= LARGEST_VALUE)
+    # comparisons with NaN are False; 16 bits do not hold the largest value
+    return float(values.min()) >= -LARGEST_VALUE and float(values.max()) <= LARGEST_VALUE
 
 
 def _load_buffer(stream: IO[bytes], size: int) -> np.ndarray | mmap.mmap:

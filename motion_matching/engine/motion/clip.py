@@ -71,6 +71,23 @@ def join_clips(clips: Sequence[Clip]) -> Clip:
     return replace(clips[0], positions=positions, rotations=rotations)
 
 
+def join_chains(clips: Sequence[Clip], bones: Sequence[int]) -> tuple[Clip, list[int]]:
+    """Join only some bones of clips and those above them; return the indices of the bones there."""
+    skeleton = clips[0].skeleton
+    kept = sorted({above for bone in bones for above in skeleton.get_chain_to_root(bone)})
+    places = {bone: place for place, bone in enumerate(kept)}
+    chains = Skeleton(
+        tuple(skeleton.names[bone] for bone in kept),
+        np.array([places.get(above, -1) for above in skeleton.parents[kept].tolist()]),
+        skeleton.rest_positions[kept],
+        skeleton.rest_rotations[kept],
+    )
+    positions = np.concatenate([clip.positions[:, kept] for clip in clips])
+    rotations = np.concatenate([clip.rotations[:, kept] for clip in clips])
+    joined = replace(clips[0], skeleton=chains, positions=positions, rotations=rotations)
+    return joined, [places[bone] for bone in bones]
+
+
 def crop_middles(clips: Sequence[Clip], most_clips: int, frames: int, least: int = 2) -> list[Clip]:
     """Return the middles of some of the clips with frames: `frames` in all, `least` of each."""
     chosen = [clip for clip in clips if clip.frame_count]

@@ -294,12 +294,13 @@ def compute_local_velocity(track: GroundTrack, fps: float) -> tuple[np.ndarray, 
     return rotate(velocity, -track.yaw), np.gradient(track.yaw, 1.0 / fps)
 
 
-def attach(clip: Clip, track: GroundTrack, hips: int) -> Clip:
+def attach(clip: Clip, track: GroundTrack, hips: int, before: np.ndarray | None = None) -> Clip:
     """Return the clip with the simulation bone as bone 0, moving along `track`, above all others.
 
     Bones above the hips, such as a root that stays at the origin, then move with the simulation
     bone; every other bone keeps its motion in the world. At rest the simulation bone is at the
-    origin below the hips.
+    origin below the hips. Rotations `before` (B, 4), of the last frame of a clip that goes before
+    it, choose the hemisphere of the first frame's.
     """
     skeleton = clip.skeleton
     riders = skeleton.get_ancestors(hips)
@@ -315,7 +316,7 @@ def attach(clip: Clip, track: GroundTrack, hips: int) -> Clip:
     positions[:, riders] = 0.0
     rotations = np.concatenate([turns[:, None], rotations], axis=1)
     positions = np.concatenate([ground[:, None], positions], axis=1)
-    return _build_clip(clip, _add_simulation_bone(skeleton, riders, hips), positions, rotations)
+    return _build_clip(clip, add_bone(skeleton, hips), positions, rotations, before)
 
 
 def detach(clip: Clip) -> Clip:
@@ -346,8 +347,9 @@ def detach(clip: Clip) -> Clip:
     return _build_clip(clip, bare, positions[:, 1:], rotations[:, 1:])
 
 
-def _add_simulation_bone(skeleton: Skeleton, riders: list[int], hips: int) -> Skeleton:
+def add_bone(skeleton: Skeleton, hips: int) -> Skeleton:
     """Return the skeleton with the simulation bone, its rest pose moved to have the hips above."""
+    riders = skeleton.get_ancestors(hips)
     rotations = skeleton.rest_rotations.copy()
     positions = skeleton.rest_positions.copy()
     _, hips_position = skeleton.compute_rest_bone_world(hips)
@@ -373,9 +375,14 @@ def _find_bones_below(skeleton: Skeleton, riders: list[int]) -> list[int]:
 
 
 def _build_clip(
-    clip: Clip, skeleton: Skeleton, positions: np.ndarray, rotations: np.ndarray
+    clip: Clip,
+    skeleton: Skeleton,
+    positions: np.ndarray,
+    rotations: np.ndarray,
+    before: np.ndarray | None = None,
 ) -> Clip:
     """Return the clip with other bones, in contiguous float32, quaternions on one hemisphere."""
-    rotations = np.ascontiguousarray(quat.unroll(quat.normalize(rotations)), dtype=np.float32)
+    rotations = quat.unroll(quat.normalize(rotations), before)
+    rotations = np.ascontiguousarray(rotations, dtype=np.float32)
     positions = np.ascontiguousarray(positions, dtype=np.float32)
     return replace(clip, skeleton=skeleton, rotations=rotations, positions=positions)

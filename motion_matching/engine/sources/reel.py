@@ -70,7 +70,7 @@ class ReelPart:
     A `cycle` is a range of its source tagged as a loop. `source_frames` is the count of its clip
     before resampling. A loop's last row of the track is in `closing` once it is dropped. It is on
     the `floor` that its source gives, in its own size; a clip that climbs has its own `ground`. A
-    copy plays at a `tempo` of the speed.
+    copy plays at a `tempo` of the speed. The clip of a `mirrored` part is that of its original.
     """
 
     source: Source

@@ -179,7 +179,7 @@ class MOTION_MATCHING_PT_reading(base.DatabasePanel, bpy.types.Panel):
 
     def draw_settings(self, obj: Object, settings: MotionMatchingSettings) -> None:
         column = base.split_layout(self.layout)
-        for name in ("speed", "contact_speed", "auto_tags"):
+        for name in ("speed", "contact_speed", "auto_tags", "compact"):
             column.prop(settings, name)
         column.prop(settings, "up", text="Files Up")
         column.prop(settings, "forward", text="Files Forward")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import reprlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -299,13 +299,20 @@ def compute_features(schema: Schema, table: MotionTable) -> np.ndarray:
     Each kind defines its values and their unit. Bones at other times are in the character's frame
     of that time.
     """
-    count = len(table.track)
-    motion = FeatureMotion(table, schema.beyond_range)
-    values = np.empty((schema.dimensions, count), np.float32)
-    for feature, dimensions in zip(schema.features, schema.slices, strict=True):
-        found = feature.definition.compute(motion, feature)[..., feature.columns]
-        values[dimensions] = found.reshape(count, -1).T
+    values = np.empty((schema.dimensions, len(table.track)), np.float32)
+    fill_features(values, schema, table, schema.features)
     return values
+
+
+def fill_features(
+    values: np.ndarray, schema: Schema, table: MotionTable, chosen: Collection[Feature]
+) -> None:
+    """Write the `chosen` features of a schema to `values` (D, N); see `compute_features`."""
+    motion = FeatureMotion(table, schema.beyond_range)
+    for feature, dimensions in zip(schema.features, schema.slices, strict=True):
+        if feature in chosen:
+            found = feature.definition.compute(motion, feature)[..., feature.columns]
+            values[dimensions] = found.reshape(len(table.track), -1).T
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -37,6 +37,22 @@ class MotionTable:
     loops: np.ndarray
     contacts: np.ndarray
     ground: np.ndarray | None = None
+
+    def crop(self, first: int, stop: int) -> MotionTable:
+        """Return the ranges first <= r < stop."""
+        start = self.starts[first]
+        frames = slice(start, self.stops[stop - 1])
+        return replace(
+            self,
+            positions=self.positions[frames],
+            rotations=self.rotations[frames],
+            track=self.track[frames],
+            starts=self.starts[first:stop] - start,
+            stops=self.stops[first:stop] - start,
+            loops=self.loops[first:stop],
+            contacts=self.contacts[frames],
+            ground=None if self.ground is None else self.ground[frames],
+        )
 
 
 def differentiate(x: np.ndarray, table: MotionTable, cyclic: bool = True) -> np.ndarray:

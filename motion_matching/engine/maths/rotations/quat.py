@@ -92,8 +92,13 @@ def positive(q: Array) -> Array:
     return np.where(q[..., :1] < 0, -q, q)
 
 
-def unroll(q: Array) -> Array:
-    """Flip signs along the first axis `(F, ..., 4)` so that neighbours lie on one hemisphere."""
+def unroll(q: Array, before: Array | None = None) -> Array:
+    """Flip signs along the first axis `(F, ..., 4)` so that neighbours lie on one hemisphere.
+
+    The first lies on that of the rotations `before` `(..., 4)`, if these are given.
+    """
+    if before is not None:
+        return unroll(np.concatenate([before[None], q]))[1:]
     if len(q) < 2:
         return q
     dots = np.sum(q[1:] * q[:-1], axis=-1)

@@ -45,6 +45,7 @@ class FeatureKind(ABC):
     stroke = ""  # drawn as a 'position', 'velocity' or 'direction', otherwise not at all
     is_of_pose = False
     is_of_moving_pose = False
+    is_of_all_frames = False  # values depend on other ranges, too
 
     @abstractmethod
     def compute(self, motion: FeatureMotion, feature: Feature) -> Array:

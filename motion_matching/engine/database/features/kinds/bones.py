@@ -62,6 +62,7 @@ class BoneDirection(BoneKind):
     icon = "EMPTY_SINGLE_ARROW"
     number = 10
     stroke = "direction"
+    is_of_all_frames = True
 
     def compute_now(self, bone: BoneMotion, feature: Feature) -> Array:
         ahead = np.array([0.0, -1.0, 0.0])
@@ -128,6 +129,7 @@ class FootNextContact(BoneKind):
     icon = "TIME"
     number = 9
     is_number = True
+    is_of_all_frames = True
     usual_bones = ("left_foot", "right_foot")
 
     def compute_now(self, bone: BoneMotion, feature: Feature) -> Array:
