@@ -13,6 +13,7 @@ from ..engine.body import axes, rig
 from ..engine.building.build import BuildSettings
 from ..engine.building.missing_motion import find_missing_motion
 from ..engine.building.published_build import build_as
+from ..engine.database import database as databases
 from ..engine.database.database import Database
 from ..engine.database.features.features import load_schema
 from ..engine.database.tags import tags as tagging

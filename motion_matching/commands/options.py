@@ -344,6 +344,7 @@ COMMANDS: Mapping[str, Groups] = {
     "inspect": INSPECT,
     "prune": PRUNE,
     "direct": DIRECT,
+    "generate": GENERATE,
     "retarget": RETARGET,
     "demo-clips": DEMO_CLIPS,
 }
