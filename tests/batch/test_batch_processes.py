@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from motion_matching.batch.workers import limit_threads
 from tests.batch.batches import Write, list_others, list_states, make_takes, read_outputs
 from tests.command_line import run, run_with_errors
 from tests.conftest import CHECKOUT
@@ -48,6 +49,16 @@ def wait_for(condition: Callable[[], Any], seconds: float = 60.0) -> None:
 on_linux = pytest.mark.skipif(
     sys.platform != "linux", reason="processes are found as Linux lists them"
 )
+
+
+def test_workers_compute_with_one_thread_unless_told_otherwise() -> None:
+    limited = limit_threads({"OMP_NUM_THREADS": "3", "PATH": "/bin"})
+    assert (limited["OPENBLAS_NUM_THREADS"], limited["OMP_NUM_THREADS"]) == ("1", "3")
+    assert limited["VECLIB_MAXIMUM_THREADS"] == "1"
+    assert limited["PATH"] == "/bin"
+    # in this process too: nothing that a batch needs before its rows may load numpy
+    code = "import sys, motion_matching.commands.batch; sys.exit('numpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], cwd=CHECKOUT, check=False).returncode == 0
 
 
 @on_linux
