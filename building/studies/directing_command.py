@@ -16,7 +16,7 @@ from . import directing_report as report
 from .directing import ShotJob, load_director, measure_shot_job
 from .quality import Measures
 from .report import format_figures
-from .running import add_output_arguments, end_when_interrupted
+from .running import Results, add_output_arguments, end_when_interrupted
 from .sets import find_sets
 
 SETS = ("generated", "bandai", "lafan1")
@@ -75,14 +75,14 @@ def _measure(jobs: Sequence[ShotJob], folder: Path, workers: int) -> dict[ShotJo
         load_director(folder / f"{name}.npz")
         load_director.cache_clear()
         print(f"{name}: prepared in {time.perf_counter() - started:.0f} s", flush=True)
+    told = Results(len(jobs))
     results: dict[ShotJob, Measures] = {}
     pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), end_when_interrupted)
     try:
         for future in as_completed(pool.submit(measure_shot_job, job, folder) for job in jobs):
             job, measures = future.result()
             results[job] = measures
-            spent = f"{len(results)}/{len(jobs)} {time.perf_counter() - started:4.0f} s"
-            print(f"{spent}  {_summarize(job, measures)}", flush=True)
+            told.say(_summarize(job, measures))
     finally:
         pool.shutdown(cancel_futures=True)
     return results

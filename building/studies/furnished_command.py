@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import tempfile
-import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
@@ -14,7 +13,7 @@ from motion_matching.engine.database import database as databases
 
 from .directing import load_director
 from .furnished import KINDS, SceneMeasures, make_scene, measure_scene
-from .running import end_when_interrupted
+from .running import Results, end_when_interrupted
 from .sets import find_sets
 
 SETS = ("generated", "bandai", "lafan1")
@@ -34,7 +33,7 @@ def run(chosen: argparse.Namespace) -> int:
     numbers = range(chosen.first, chosen.first + chosen.scenes)
     jobs = [(name, number) for name in chosen.sets for number in numbers]
     results: dict[tuple[str, int], SceneMeasures] = {}
-    started = time.perf_counter()
+    told = Results(len(jobs))
     with tempfile.TemporaryDirectory() as folder:
         for name in chosen.sets:
             motion_set, source = find_sets()[name]
@@ -47,8 +46,7 @@ def run(chosen: argparse.Namespace) -> int:
             for future in as_completed(pool.submit(_measure, *job, Path(folder)) for job in jobs):
                 job, measures = future.result()
                 results[job] = measures
-                spent = f"{len(results)}/{len(jobs)} {time.perf_counter() - started:4.0f} s"
-                print(f"{spent}  {_summarize(*job, measures)}", flush=True)
+                told.say(_summarize(*job, measures))
         finally:
             pool.shutdown(cancel_futures=True)
     for name in chosen.sets:

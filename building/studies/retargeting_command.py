@@ -6,7 +6,6 @@ import argparse
 import multiprocessing
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
@@ -16,7 +15,7 @@ from . import retargeting_report as report
 from .bodies import DATA, TARGETS, find_data, find_targets, save_rigify
 from .report import format_figures
 from .retargeting import Cell, Measures, measure_cell
-from .running import add_output_arguments, end_when_interrupted
+from .running import Results, add_output_arguments, end_when_interrupted
 from .sheets import SHEETS, draw_sheet
 from .stand_ins import study_stand_ins
 
@@ -68,7 +67,7 @@ def _list_cells(data: Sequence[str] | dict, targets: Sequence[str] | dict) -> li
 
 def _measure(cells: Sequence[Cell], folder: Path, workers: int) -> dict[Cell, Measures]:
     """Measure all cells, and print each as it is done; Rigify's rigs are generated first."""
-    started = time.perf_counter()
+    told = Results(len(cells))
     results: dict[Cell, Measures] = {}
     pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), end_when_interrupted)
     try:
@@ -77,8 +76,7 @@ def _measure(cells: Sequence[Cell], folder: Path, workers: int) -> dict[Cell, Me
         for future in as_completed(pool.submit(measure_cell, cell, folder) for cell in cells):
             cell, results_of_cell = future.result()
             results[cell] = results_of_cell
-            spent = f"{len(results)}/{len(cells)} {time.perf_counter() - started:4.0f} s"
-            print(f"{spent}  {_summarize(cell, results_of_cell)}", flush=True)
+            told.say(_summarize(cell, results_of_cell))
     finally:
         pool.shutdown(cancel_futures=True)
     return {cell: results[cell] for cell in cells}

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from motion_matching.commands.output import Output
 from motion_matching.engine.database import database as databases
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.field.field_controller import FieldController
@@ -25,6 +26,25 @@ from .sets import find_set
 OwnJob = TypeVar("OwnJob", bound="SetJob")
 Measured = TypeVar("Measured")
 _TOLD = 4  # pops of a take whose seconds are printed
+
+
+class Results:
+    """Prints each result as it comes, with their number and the time, and a bar of the rest."""
+
+    def __init__(self, total: int) -> None:
+        self._total = total
+        self._count = 0
+        self._started = time.perf_counter()
+        self._out = Output(quiet=False)
+
+    def say(self, text: str) -> None:
+        """Print a result in a line."""
+        self._count += 1
+        spent = f"{self._count}/{self._total} {time.perf_counter() - self._started:5.0f} s"
+        self._out.say(f"{spent}  {text}")
+        self._out.show_progress("Measuring", self._count / self._total)
+        if self._count == self._total:
+            self._out.flush()
 
 
 class SetJob(Protocol):
@@ -46,7 +66,7 @@ def measure(
     """Do the `work` of all jobs with databases built in `folder`, and print each as it is done."""
     names = list(dict.fromkeys(job.set for job in jobs))
     results: dict[OwnJob, Measured] = {}
-    started = time.perf_counter()
+    told = Results(len(jobs))
     # spawned as on all systems: none inherits threads
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(workers, context, end_when_interrupted)
@@ -63,8 +83,7 @@ def measure(
                     continue
                 job, measures = future.result()
                 results[job] = measures
-                spent = f"{len(results)}/{len(jobs)} {time.perf_counter() - started:5.0f} s"
-                print(f"{spent}  {summarize(job, measures)}", flush=True)
+                told.say(summarize(job, measures))
     finally:
         pool.shutdown(cancel_futures=True)
     return results

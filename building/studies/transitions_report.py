@@ -6,7 +6,6 @@ import argparse
 import multiprocessing
 import tempfile
 import textwrap
-import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
@@ -17,7 +16,7 @@ from motion_matching.engine.database import database as databases
 
 from . import transitions
 from .quality import GAITS, Measures
-from .running import add_output_arguments, end_when_interrupted
+from .running import Results, add_output_arguments, end_when_interrupted
 from .sets import find_sets
 from .transitions import PRESETS, SETS, TABLES, TransitionJob
 
@@ -125,13 +124,14 @@ def _measure(
     sets: Sequence[str], tables: Sequence[str], chosen: argparse.Namespace, folder: Path
 ) -> str:
     """Measure everything, print each take as it is done, and return the page."""
-    started, seconds = time.perf_counter(), 60.0 * chosen.minutes
+    seconds = 60.0 * chosen.minutes
     for name in sets:
         motion_set, source = find_sets()[name]
         databases.save(transitions.tag(motion_set.build(source)), folder / f"{name}.npz")
     jobs = transitions.list_jobs(sets, [table for table in tables if table in TABLES], chosen.seeds)
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(chosen.workers, context, end_when_interrupted)
+    told = Results(len(jobs))
     results: dict[TransitionJob, Measures] = {}
     try:
         ranks = {
@@ -143,9 +143,8 @@ def _measure(
         for future in as_completed(futures):
             job, measures = future.result()
             results[job] = measures
-            spent = f"{len(results)}/{len(jobs)} {time.perf_counter() - started:5.0f} s"
             which = " ".join((job.set, job.gait, job.variant.features, str(job.variant.changes)))
-            print(f"{spent}  {which} {job.seed}", flush=True)
+            told.say(f"{which} {job.seed}")
         ranked = {name: future.result() for name, future in ranks.items()}
     finally:
         pool.shutdown(cancel_futures=True)

@@ -76,6 +76,11 @@ class Runner:
         """Return what is wrong with a row before it runs; empty for nothing."""
         try:
             arguments = self._parser.parse_args(row.words)
+            there = [path for path in row.writes if os.path.lexists(path)]
+            if "variations" in row.arguments and there:
+                # those of the last time go when the row is done again
+                own = set(_list_numbered(row, self.digests))
+                arguments.variations = None if own.issuperset(there) else arguments.variations
             load_command(row.command).check(arguments)
         except Exception as error:
             sentence = _explain(error)
@@ -100,7 +105,8 @@ class Runner:
 
     def _run_command(self, row: Row, out: RowOutput) -> RowOutcome:
         try:
-            _clear_numbered(row, self.digests)
+            for file in _list_numbered(row, self.digests):
+                file.unlink()
             with self._limit_scripts(row, out):
                 run_command(self._parser.parse_args(row.words), out)
         except Exception as error:
@@ -173,12 +179,14 @@ def clear_tables(rows: Iterable[Row]) -> None:
         file_paths.sweep_unfinished(direct.footage.jump_table.get_table_path(database))
 
 
-def _clear_numbered(row: Row, digests: Digests) -> None:
-    """Remove the variations of the last time, if nobody changed them: no command replaces those."""
+def _list_numbered(row: Row, digests: Digests) -> list[Path]:
+    """Return the variations that a row wrote before, unless somebody changed them.
+
+    No command replaces those, as their names are not given one by one.
+    """
     stored = state.load_state(row).get("outputs", {}) if "variations" in row.arguments else {}
-    for path in row.writes:
-        if path.is_file() and digests.of_file(path) == stored.get(path.name):
-            path.unlink()
+    files = {row.state_file.parent / name: digest for name, digest in stored.items()}
+    return [file for file, digest in files.items() if digests.of_file(file) == digest]
 
 
 # ---------------------------------------------------------------- before rows run

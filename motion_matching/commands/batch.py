@@ -167,7 +167,7 @@ def _collect(rows: Sequence[Row], runner: Runner, path: Path, out: Output) -> No
     file_paths.write_text(path, json.dumps({"rows": collected}, indent=1) + "\n", BatchError)
     out.say(f"Written: {path}.")
     if lacking:
-        raise BatchError(f"{_name(lacking)} are not done, which {path} says too.")
+        raise BatchError(f"Not all is done, as {path} says too: {_name(lacking)}.")
 
 
 def _collect_row(row: Row, standing: state.RowStanding) -> dict[str, Any]:

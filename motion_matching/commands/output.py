@@ -36,7 +36,7 @@ class Output:
         """Print lines, unless quiet."""
         self._bar.hide()
         if not self.quiet:
-            print(text)
+            print(text, flush=True)  # what waits for a row or a take of many reads it at once
 
     def show_progress(self, stage: str, part: float | None = None) -> None:
         """Show on one line of the terminal the stage, and the share of it done (0..1)."""

@@ -1,62 +1,24 @@
-"""Batches from end to end: what is done, skipped, stale, failed and left over."""
+"""Batches from end to end: what is done, skipped, stale and failed."""
 
 from __future__ import annotations
 
 import json
-import os
 import signal
-import subprocess
-import sys
-import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from motion_matching.batch import run as running
+from tests.batch.batches import (
+    DATABASE,
+    Write,
+    list_others,
+    list_states,
+    make_takes,
+    read_outputs,
+)
 from tests.command_line import run, run_with_errors
-from tests.conftest import CHECKOUT
-
-Write = Callable[..., Path]
-DATABASE = CHECKOUT / "tests" / "data" / "before" / "curves.npz"  # of one clip: takes are quick
-TAKE = {"command": "take", "database": str(DATABASE), "script": "turns", "seconds": 1}
-
-
-@pytest.fixture
-def write(tmp_path: Path) -> Write:
-    """Return `write(*rows, folder="", products=()) -> Path`, which writes a batch of takes."""
-
-    def make(*rows: dict[str, Any], folder: str = "", products: Any = ()) -> Path:
-        path = tmp_path / folder / "jobs.json"
-        path.parent.mkdir(exist_ok=True)
-        data = {"defaults": TAKE, "rows": rows, "products": list(products)}
-        path.write_text(json.dumps(data))
-        return path
-
-    return make
-
-
-def make_takes(count: int) -> list[dict[str, Any]]:
-    """Return rows that differ by their seeds alone."""
-    return [{"seed": seed, "bvh": f"out/{seed}.bvh"} for seed in range(count)]
-
-
-def list_states(path: Path, capsys: pytest.CaptureFixture[str]) -> list[str]:
-    """Return how the rows of a batch stand."""
-    capsys.readouterr()
-    assert run("batch", path, "--list", "--json") == 0
-    return [json.loads(line)["state"] for line in capsys.readouterr().out.splitlines()]
-
-
-def read_outputs(path: Path) -> dict[str, bytes]:
-    return {file.name: file.read_bytes() for file in sorted((path.parent / "out").glob("*.bvh"))}
-
-
-def list_others(folder: Path) -> set[str]:
-    """Return the files below a folder that a batch should not leave."""
-    files = (file for file in folder.rglob("*") if file.is_file() and file.suffix != ".bvh")
-    return {file.name for file in files if ".bvh.row." not in file.name}
 
 
 def test_a_row_alone_equals_one_of_many_and_the_command(write: Write) -> None:
@@ -276,7 +238,8 @@ def test_programs_and_farms_can_read_what_happens(
     joined = tmp_path / "all.json"
     code, said = run_with_errors("batch", path, "--collect", joined)
     assert code == 1
-    assert "row 2 (1) are not done" in said
+    assert "Not all is done" in said
+    assert "row 2 (1)." in said
     first, second = json.loads(joined.read_text())["rows"]
     assert first["reports"]["0.json"]["take"]["seconds"] == pytest.approx(1.0, abs=0.05)
     assert (second["state"], second["reports"]) == ("new", {})
@@ -285,141 +248,24 @@ def test_programs_and_farms_can_read_what_happens(
     assert {row["state"] for row in json.loads(joined.read_text())["rows"]} == {"done"}
 
 
-# ---------------------------------------------------------------- processes
-
-
-def start(path: Path, *options: object) -> subprocess.Popen[str]:
-    """Start a batch in a process of its own."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "motion_matching", "batch", str(path), *map(str, options)],
-        cwd=CHECKOUT,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        encoding="utf-8",
-        env={**os.environ, "TMPDIR": str(path.parent)},
-    )
-
-
-def find_workers(parent: int) -> list[int]:
-    """Return the processes that another has started."""
-    found = Path(f"/proc/{parent}/task/{parent}/children")
-    return [int(word) for word in found.read_text().split()] if found.exists() else []
-
-
-def wait_for(condition: Callable[[], Any], seconds: float = 60.0) -> None:
-    """Wait until something is true."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.02)
-
-
-on_linux = pytest.mark.skipif(
-    sys.platform != "linux", reason="processes are found as Linux lists them"
-)
-
-
-@on_linux
 @pytest.mark.slow
-def test_a_killed_worker_loses_one_row_and_leaves_nothing(
+def test_variations_of_the_last_time_are_replaced_and_others_are_not(
     write: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    whole, path = write(*make_takes(4), folder="whole"), write(*make_takes(4))
-    assert run("batch", whole, "--quiet") == 0
-    batch = start(path, "--workers", 2)
-    wait_for(lambda: (tmp_path / "out" / "2.bvh.row.log").exists())
-    os.kill(find_workers(batch.pid)[0], signal.SIGKILL)
-    said, _ = batch.communicate(timeout=100)
-    assert batch.returncode == 0, said
-    assert read_outputs(path) == read_outputs(whole)
-    assert list_states(path, capsys) == ["done"] * 4
-    assert list_others(tmp_path / "out") == set()
-    assert not list(tmp_path.glob("motion-matching-temporary-*"))
-    attempts = [
-        json.loads(file.read_text())["attempts"] for file in (tmp_path / "out").glob("*.row.json")
-    ]
-    assert sorted(attempts) == [1, 1, 1, 2]
-
-
-@on_linux
-@pytest.mark.slow
-def test_a_killed_batch_goes_on_where_it_was(
-    write: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = write(*make_takes(3))
-    batch = start(path, "--workers", 1)
-    wait_for(lambda: (tmp_path / "out" / "1.bvh.row.log").exists())
-    workers = find_workers(batch.pid)
-    batch.kill()
-    batch.communicate()
-    wait_for(lambda: not any(Path(f"/proc/{worker}").exists() for worker in workers))
-    (tmp_path / "out" / ".2.unfinished-01234567.bvh").write_text("half")
-    before = list_states(path, capsys)
-    assert before[0] == "done"
-    assert before[2] == "new"
+    scene, row = tmp_path / "scene.json", {"command": "direct", "scene": "scene.json"}
+    scene.write_text('{"seconds": 2}')
+    path = write({**row, "preview": True, "variations": 1, "bvh": "out/d.bvh"})
     assert run("batch", path, "--quiet") == 0
-    assert list_states(path, capsys) == ["done"] * 3
-    assert list_others(tmp_path / "out") == set()
-    assert len(read_outputs(path)) == 3
-
-
-@pytest.mark.slow
-def test_ctrl_c_ends_workers_too(write: Write, tmp_path: Path) -> None:
-    path = write({"bvh": "out/long.bvh", "seconds": 3600})
-    batch = start(path, "--workers", 1)
-    wait_for(lambda: (tmp_path / "out" / "long.bvh.row.log").exists())
-    workers = find_workers(batch.pid)
-    batch.send_signal(signal.SIGINT)
-    said, _ = batch.communicate(timeout=60)
-    assert (batch.returncode, "cancelled" in said) == (130, True)
-    assert not any(Path(f"/proc/{worker}").exists() for worker in workers)
-    assert {file.name for file in (tmp_path / "out").iterdir()} == {"long.bvh.row.log"}
-
-
-@pytest.mark.slow
-def test_a_row_over_its_time_is_stopped_and_failed(
-    write: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = write({"bvh": "out/long.bvh", "seconds": 3600}, *make_takes(1))
-    code, said = run_with_errors("batch", path, "--time-limit", 4)
-    assert code == 1
-    assert "row 1 (long) failed" in said
-    assert "it took over 4 s, and was stopped" in capsys.readouterr().out
-    assert list_states(path, capsys) == ["failed", "done"]
-    assert list_others(tmp_path / "out") == set()
-
-
-@pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A disk of 4 MB."""
-    folder = tmp_path / "small"
-    folder.mkdir()
-    command = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(folder)]
-    try:
-        made = subprocess.run(command, capture_output=True, check=False).returncode == 0
-    except OSError:
-        made = False
-    if not made:
-        pytest.skip("mounting a small disk is not allowed here")
-    yield folder
-    subprocess.run(["umount", str(folder)], check=True)
-
-
-@pytest.mark.slow
-def test_a_disk_that_fills_fails_rows_and_keeps_those_that_are_done(
-    small_disk: Path, write: Write, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = write(*make_takes(4), folder="small")
-    (small_disk / "filler").write_bytes(bytes(4_194_304 - 100_000))
-    code, _ = run_with_errors("batch", path)
-    assert code == 1
-    assert "cannot be written (No space left on device)" in capsys.readouterr().out
-    made = read_outputs(path)
-    first, *_, last = list_states(path, capsys)
-    assert first == "done"
-    assert last != "done"
-    assert list_others(small_disk / "out") == set()
-    (small_disk / "filler").unlink()
+    before = read_outputs(path)
+    assert list(before) == ["d_1.bvh"]
+    assert run("batch", path) == 0
+    assert "1 of them before" in capsys.readouterr().out
+    scene.write_text('{"seconds": 2.5}')
     assert run("batch", path, "--quiet") == 0
-    assert list_states(path, capsys) == ["done"] * 4
-    assert made.items() <= read_outputs(path).items()
+    assert len(read_outputs(path)["d_1.bvh"]) > len(before["d_1.bvh"])
+    scene.write_text('{"seconds": 3}')
+    (tmp_path / "out" / "d_1.bvh").write_text("mine")
+    code, said = run_with_errors("batch", path)
+    assert code == 1
+    assert "d_1.bvh is there already" in said
+    assert read_outputs(path) == {"d_1.bvh": b"mine"}

@@ -7,9 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import CHECKOUT
-
-DATABASE = CHECKOUT / "tests" / "data" / "before" / "curves.npz"
+from tests.batch.batches import DATABASE
 
 SCRIPT = """
 import json
