@@ -57,8 +57,9 @@ PLATFORMS = {
 
 SHIPPED_PYTHONS = ("3.11", "3.13")  # of Blender's own builds: up to 5.0, and from 5.1 on
 
-# numpy's names for instructions of some processors. With these, the last bits of the same computation
-# may change from one time to the next; without, clips and tests are the same everywhere.
+# numpy's names for instructions of some processors. Up to numpy 1.26, functions that use these round
+# values that lie apart in memory by what lies behind them (`engine/maths/numeric.py`), and other
+# processors round otherwise; without, clips and tests are the same everywhere.
 UNSTEADY = "AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL"
 
 # The wheels that the extension brings along, each with its SHA-256. numpy is not among them:

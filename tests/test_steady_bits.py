@@ -94,3 +94,9 @@ def test_angles_of_columns_are_those_of_runs():
     columns = np.ascontiguousarray(points.T)
     expected = np.arctan2(columns[3], columns[1])
     np.testing.assert_array_equal(numeric.arctan2(points[:, 3], points[:, 1]), expected)
+
+
+@given(st.lists(st.integers(-3, 3) | st.just(np.inf), max_size=30), st.integers(1, 12))
+def test_of_equal_values_the_lowest_index_is_smallest(values, count):
+    found = numeric.find_smallest(np.array(values, np.float32), count)
+    assert found.tolist() == sorted(range(len(values)), key=lambda i: (values[i], i))[:count]

@@ -3,7 +3,7 @@
 Everything named here is stable: names, parameters and shapes change only with a new major version.
 In a checkout, `from motion_matching import api`; inside Blender, see `examples/find_api.py`.
 Blender is needed only by `read_actions`, `read_ground`, `write_action`, `write_blend`,
-`retarget_action` and `retarget_file`, and to read .blend, FBX and glTF files.
+`retarget_action` and `retarget_file`, and to read .blend, FBX, glTF and USD files.
 
 Axes and units are Blender's: Z up, the ground is XY, a heading of 0 faces -Y; metres, seconds,
 radians. Quaternions are w, x, y, z. Errors are subclasses of `MotionMatchingError`; each message

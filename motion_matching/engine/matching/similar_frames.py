@@ -12,6 +12,7 @@ from ..database.database import Database
 from ..database.features.features import compute_features
 from ..database.features.kinds.fades import FadeKind
 from ..database.features.motion_table import MotionTable
+from ..maths.numeric import find_smallest
 from ..maths.rotations import quat
 from ..performance.start_state import MovingPose
 from .numbers import NUMBERS
@@ -48,8 +49,7 @@ def find_like(database: Database, state: MovingPose, allowed: np.ndarray) -> np.
     if is_known:
         slower = (db.root_motion[allowed].astype(np.float32) - state.root) / _ROOT_SCALE
         cost += np.einsum("fc,fc->f", slower, slower)
-    count = min(NUMBERS.similar_candidates, len(allowed))
-    return allowed[np.argpartition(cost, count - 1)[:count]]
+    return allowed[find_smallest(cost, NUMBERS.similar_candidates)]
 
 
 def compare_bodies(

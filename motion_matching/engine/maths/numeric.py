@@ -66,6 +66,18 @@ def arctan2(y: np.ndarray, x: np.ndarray) -> np.ndarray:
     return np.asarray(np.arctan2(as_run(y), as_run(x)))
 
 
+def find_smallest(values: np.ndarray, count: int) -> np.ndarray:
+    """Return the indices (count,) of the smallest values (N,), in order; all if there are no more.
+
+    Of equal values the lowest index comes first, where `numpy.argpartition` leaves it to the
+    processor which it takes.
+    """
+    among = np.arange(len(values))
+    if count < len(values):
+        among = np.flatnonzero(values <= np.partition(values, count - 1)[count - 1])
+    return among[np.argsort(values[among], kind="stable")[:count]]
+
+
 def split_quaternions(q: np.ndarray) -> Number4[np.ndarray]:
     """Return the components of quaternions (T, 4)."""
     w, x, y, z = np.ascontiguousarray(q.T)

@@ -15,6 +15,7 @@ import numpy as np
 from ...blending.jump_price import compute_left
 from ...errors import SettingsError
 from ...maths import planar
+from ...maths.numeric import find_smallest
 from ...progress import ReportShare
 from ..footage.footage import Footage
 from ..footage.jump_table import JumpTable, count_earlier, price_jumps
@@ -397,9 +398,7 @@ class Beam:
 
     def _prune(self, score: np.ndarray, states: _BeamStates) -> np.ndarray:
         """Return the best states: one of several similar ones, a few of each piece of a clip."""
-        some = min(len(score), NUMBERS.states_compared * self.states)
-        best = np.argpartition(score, some - 1)[:some]
-        best = best[np.argsort(score[best], kind="stable")]
+        best = find_smallest(score, NUMBERS.states_compared * self.states)
         piece = states.frame[best] // max(round(NUMBERS.piece_alike * self.footage.fps), 1)
         x, y = (
             np.round(each[best] / NUMBERS.place_alike).astype(np.int64)
