@@ -48,6 +48,7 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     """Read the sources, build and write the database, and report omissions."""
     check_number("--fps", arguments.fps, 1, 1000)
     check_number("--speed", arguments.speed, 0.1, 10)
+    check_number("--workers", arguments.workers, 1, 1000)
     read = [("the build", path) for path in arguments.sources]
     read += name_paths(arguments, "rig", "tags", "features")
     check_targets(arguments, _TARGETS, read)
@@ -73,6 +74,8 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         settings,
         add_standing=arguments.add_standing,
         leave_out=arguments.leave_out,
+        workers=arguments.workers,
+        cache=arguments.cache,
         progress=out.show_progress,
     )
     out.show_progress("Saving")
