@@ -12,6 +12,8 @@ from ..engine.building import retagging
 from ..engine.building.build import BuildReport, BuildSettings
 from ..engine.building.demo_clips import load_standing
 from ..engine.building.published_build import build_as
+from ..engine.building.reading import Reading
+from ..engine.bvh.clip_cache import ClipCache
 from ..engine.database import database as databases
 from ..engine.database.database import Database
 from ..engine.database.tags.tags import TagRange
@@ -46,6 +48,8 @@ def build(
     character: str | None = None,
     leave_out: str | None = None,
     skip_broken: bool = False,
+    workers: int = 1,
+    cache: str | Path | None = None,
     progress: ReportProgress | None = None,
 ) -> Database:
     """Build a database.
@@ -67,6 +71,12 @@ def build(
         ``"odd"`` tags odd postures ``"no_use"`` where their gait has others: they are never played.
     skip_broken : bool
         Whether to leave out sources that cannot be read or have another skeleton than most.
+    workers : int
+        The number of processes that read the files. Scripts that give more than one need the usual
+        ``if __name__ == "__main__":``.
+    cache : path, optional
+        A folder that keeps the clips of BVH files, up to 4 GiB: a later build reads only what has
+        changed.
     progress : callable, optional
         Called with the name of a stage and the share done; it may raise to cancel.
 
@@ -110,6 +120,8 @@ def build(
         add_standing=add_standing,
         leave_out=leave_out,
         skip_broken=skip_broken,
+        workers=workers,
+        cache=cache,
         progress=progress,
     )
     skipped = [f"Left out {note.source}: {note.text}." for note in report.skipped]
@@ -125,6 +137,8 @@ def build_with_report(
     add_standing: bool = False,
     leave_out: str | None = None,
     skip_broken: bool = False,
+    workers: int = 1,
+    cache: str | Path | None = None,
     progress: ReportProgress | None = None,
 ) -> Built:
     """Build a database from sources that are read; the options are those of `build`."""
@@ -135,7 +149,12 @@ def build_with_report(
         idle = (TagRange("idle"),)
         standing = Source(clip=clip, tags=idle, built_in=True, mirror=True, tempo=False)
         sources = [*sources, standing]
-    database, report = building.build(sources, settings, progress, skip_broken=skip_broken)
+    if workers < 1:
+        raise SettingsError(f"{workers} processes cannot read anything; give at least 1.")
+    reading = Reading(workers, ClipCache(Path(cache)) if cache else None)
+    database, report = building.build(
+        sources, settings, progress, skip_broken=skip_broken, reading=reading
+    )
     if leave_out is None:
         return Built(database, report, ())
     odd = database.derive(find_odd_frames)

@@ -92,7 +92,7 @@ def build_parser(
     by_data = dict.fromkeys(BY_DATA, "as in data")
     controller = _list_settings("settings for --set", PerformerSettings, by_data) + _MORE_SETTINGS
     build = add("build", "build a database from motion capture", options.BUILD, thresholds)
-    build.set_defaults(speed=1.0, up="Y", forward="Z")
+    build.set_defaults(speed=1.0, up="Y", forward="Z", workers=1)
     text = "train a motion field, the alternative to motion matching, on a database"
     add("train", text, options.TRAIN)
     take = add("take", "perform a take with a database", options.TAKE, controller)

@@ -72,6 +72,8 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         settings,
         add_standing=arguments.add_standing,
         leave_out=arguments.leave_out,
+        workers=arguments.workers,
+        cache=arguments.cache,
         progress=out.show_progress,
     )
     out.show_progress("Saving")
@@ -109,6 +111,7 @@ def check(arguments: argparse.Namespace) -> None:
     """Raise SettingsError for arguments that are wrong without a look at the data."""
     check_number("--fps", arguments.fps, 1, 1000)
     check_number("--speed", arguments.speed, 0.1, 10)
+    check_number("--workers", arguments.workers, 1, 1000)
     read = [("the build", path) for path in arguments.sources]
     read += name_paths(arguments, "rig", "tags", "features")
     check_targets(arguments, _TARGETS, read)

@@ -69,6 +69,9 @@ BUILD: Groups = {
         "--compact": "store motion in 16 bits: 0.58 times the size, joints within 0.5 mm",
         "--add-standing": "add built-in standing, fitted to the character",
         "--fps RATE": "frames per second (default: the most common rate of the sources)",
+        "--workers COUNT": "read the files in this many processes (default: 1)",
+        "--cache FOLDER": "keep the motion of BVH files in a folder, up to 4 GiB, so that a later "
+        "build only reads changed ones",
         "--speed FACTOR": "play all sources faster by this factor, such as 1.1 (default: 1)",
         _PUBLISHED: "simulation bone, contacts and features of an article, unless set below",
         "--features PRESET": "features that frames are compared by: "

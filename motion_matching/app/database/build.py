@@ -9,7 +9,9 @@ from typing import Any
 import bpy
 
 from ...engine.building import build as engine_build
+from ...engine.building.reading import Reading
 from ...engine.bvh import bvh
+from ...engine.bvh.clip_cache import ClipCache
 from ...engine.database.database import Database
 from ...engine.errors import MotionMatchingError, RigChangedError, SettingsError
 from ...engine.performance.settings import PerformerSettings
@@ -108,8 +110,11 @@ def _build_steps(
     if (yield from content_steps(uid)).key != content.key:
         raise SettingsError("Sources or settings changed during the build; build again.")
 
+    library = get_library()
+    reading = Reading(cache=ClipCache(library.folder, library.limit // 4))  # room for databases
+
     def build(report: ReportProgress) -> tuple[Database, engine_build.BuildReport]:
-        result = engine_build.build(sources, settings, report, skip_broken=True)
+        result = engine_build.build(sources, settings, report, skip_broken=True, reading=reading)
         for file, digest in files.items():  # which were loaded only now
             if digests.compute(file) != digest:
                 raise SettingsError(

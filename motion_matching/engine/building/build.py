@@ -21,7 +21,7 @@ from ..database.features.features import Schema, load_schema
 from ..database.gaits import measure_pace
 from ..database.tags.tags import TagRange
 from ..database.tags.thresholds import AutoTagSettings
-from ..errors import DatabaseError, MotionMatchingError, SettingsError
+from ..errors import DatabaseError, SettingsError
 from ..mending.mending import mend_sources
 from ..motion.clip import Clip, join_clips
 from ..motion.contacts import ContactSettings
@@ -42,6 +42,7 @@ from .assembly import assemble
 from .laying import ReelBody
 from .memory import give_back
 from .parts import add_tracks, list_mirrored, make_parts, open_loop
+from .reading import Reading, read_sources
 from .unmended import EXAMINED
 
 
@@ -137,18 +138,21 @@ def build(
     progress: ReportProgress | None = None,
     *,
     skip_broken: bool = False,
+    reading: Reading | None = None,
 ) -> tuple[Database, BuildReport]:
     """Build a database from sources, and return it with a report.
 
     `progress` gets the name of a stage and the share done; it may raise to cancel. Sources that are
     too short are left out; with `skip_broken` also unreadable sources, and sources whose skeleton
-    cannot be mapped.
+    cannot be mapped. However they are read (`reading`), the database is the same to the byte.
 
     Raises MotionDataError or SettingsError for a bad source, RigError if skeletons or roles do not
     fit, and DatabaseError if no source can be used.
     """
     notify = progress or ignore_progress
-    parts, body, report, examined = _prepare(sources, settings, notify, skip_broken)
+    parts, body, report, examined = _prepare(
+        sources, settings, reading or Reading(), notify, skip_broken
+    )
     keeps = settings.keep_frames or settings.keep_floor
     examined = examined or keeps or any(each.keep_frames or each.keep_floor for each in sources)
     del sources
@@ -162,16 +166,22 @@ def build(
 
 
 def _prepare(
-    sources: Sequence[Source], settings: BuildSettings, notify: ReportProgress, skip_broken: bool
+    sources: Sequence[Source],
+    settings: BuildSettings,
+    reading: Reading,
+    notify: ReportProgress,
+    skip_broken: bool,
 ) -> tuple[list[ReelPart], ReelBody, BuildReport, bool]:
     """Return the parts of the reel, their body, the report, and whether faults were found.
 
     Of what was read, nothing but the parts is kept.
     """
-    sources, clips, broken = _read_sources(sources, settings, notify, skip_broken)
+    sources, clips, findings, broken = read_sources(
+        sources, settings.get_axes(), reading, notify, skip_broken
+    )
     mistaken = check_axes(sources, clips, FileAxes(settings.up, settings.forward), settings.roles)
     notify("Resampling", 0.0)
-    mended = mend_sources(sources, clips, settings.keep_frames)
+    mended = mend_sources(sources, clips, findings, settings.keep_frames)
     pieces = deque(add_cycles(mended.sources, mended.clips))
     clips.clear()
     mended.clips.clear()
@@ -270,8 +280,8 @@ def _find_parts_of_sources(
     The last value is the pace of the character.
     """
     notify = progress or ignore_progress
-    _, clips, _ = _read_sources(sources, settings, notify)
-    mended = mend_sources(sources, clips, settings.keep_frames)
+    _, clips, findings, _ = read_sources(sources, settings.get_axes(), Reading(), notify)
+    mended = mend_sources(sources, clips, findings, settings.keep_frames)
     pieces = zip(mended.sources, mended.clips, strict=True)
     parts, _ = make_parts(deque((source, clip, False) for source, clip in pieces), settings)
     parts = [part for part in parts if not part.is_copy]
@@ -285,29 +295,3 @@ def _find_parts_of_sources(
             result[origin].append(by_piece[id(piece)])
     pace = measure_pace(parts[0].clip.skeleton, roles)
     return result, clips, pace
-
-
-def _read_sources(
-    sources: Sequence[Source],
-    settings: BuildSettings,
-    notify: ReportProgress,
-    skip_broken: bool = False,
-) -> tuple[list[Source], list[Clip], list[BuildNote]]:
-    """Return the sources that can be read, their clips, and notes on the others."""
-    if not sources:
-        raise DatabaseError("There are no sources to build from; give at least one clip.")
-    clips: list[Clip] = []
-    read: list[Source] = []
-    errors: list[tuple[str, MotionMatchingError]] = []
-    for number, source in enumerate(sources):
-        notify("Reading", number / len(sources))
-        try:
-            clips.append(source.load(settings.get_axes()))
-            read.append(source)
-        except MotionMatchingError as error:
-            errors.append((source.name, error))
-            if not skip_broken:
-                raise
-    if not read:
-        raise errors[0][1]
-    return read, clips, [BuildNote(name, str(error), "unreadable") for name, error in errors]

@@ -16,6 +16,9 @@ class BuildingNumbers:
     frames_at_once: int = tune(
         8192, "1", "laid on the reel together: their arrays stay within caches and little memory"
     )
+    files_at_once: int = tune(
+        16, "1", "read by a process before it hands them over: more would keep others waiting"
+    )
     unmended_frames: int = tune(
         1000, "1", "of a database whose feet are looked at: floors that are off show in far fewer"
     )

@@ -24,6 +24,7 @@ FOLDER = "Motion Matching Databases"  # made in a folder that the user chooses
 DATABASE = "database"
 FIELD = "motion field"
 JUMPS = "table of jumps"
+CLIP = "clip"
 NOTE = "note"
 RECORDING = "recording"
 EMPTY = "empty file"
@@ -36,6 +37,7 @@ _CONTENTS = {
     DATABASE: _ARCHIVE % (b"header", rb'\{"format": ?"motion-matching database"'),
     FIELD: _ARCHIVE % (b"header", rb'\{"format": ?"motion-matching field"'),
     JUMPS: _ARCHIVE % (b"key", b"[0-9a-f]{64}"),
+    CLIP: _ARCHIVE % (b"header", rb'\{"format": ?"motion-matching clip"'),
     NOTE: rb"[0-9a-f]{32}\Z",
     RECORDING: rb'H.{8}\{"format": ?\d',
 }
@@ -46,6 +48,7 @@ _IN_LIBRARY = {
     DATABASE: rf"{_KEY}\.npz",
     FIELD: rf"field-{_KEY}(\.stopped)?\.npz",
     JUMPS: rf"{_KEY}\.jumps\.npz",
+    CLIP: rf"{_KEY}\.clip\.npz",
     NOTE: rf"{_KEY}\.base",
 }
 _HALF_WRITTEN = re.compile(rf"\.(field-)?{_KEY}\.[\w.-]*(npz|base)(\.part)?")

@@ -51,17 +51,21 @@ class MendedSources:
 
 
 def mend_sources(
-    sources: Sequence[Source], clips: Sequence[Clip], keep_frames: bool = False
+    sources: Sequence[Source],
+    clips: Sequence[Clip],
+    findings: Sequence[list[Finding]],
+    keep_frames: bool = False,
 ) -> MendedSources:
     """Mend the frames of sources that do not keep all; `keep_frames` decides for undecided ones.
+
+    The `findings` are those of `examine` in each clip.
 
     Loops stay unchanged, because their ends belong together; faults in them are reported. So are
     faults that sources keep, with their possible mend.
     """
     result = MendedSources([], [], [], [])
-    for origin, (source, clip) in enumerate(zip(sources, clips, strict=True)):
+    for origin, (source, clip, found) in enumerate(zip(sources, clips, findings, strict=True)):
         keeps = keep_frames if source.keep_frames is None else source.keep_frames
-        found = examine(clip)
         frames = _Frames((source.start or 0) + source.shown_first)
         if source.loop:
             found = [finding._replace(mend="") for finding in found]

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..bvh import bvh, bvh_text
+from ..bvh.clip_cache import ClipCache
 from ..database.tags.tags import TagRange, parse_frame_range, tag_from_dict
 from ..errors import MotionDataError, SettingsError
 from ..files import json_files
@@ -119,8 +120,8 @@ class Source:
             )
         return self.ground
 
-    def load(self, axes: Mapping[str, Any]) -> Clip:
-        """Return the chosen frames of the clip.
+    def load(self, axes: Mapping[str, Any], cache: ClipCache | None = None) -> Clip:
+        """Return the chosen frames of the clip, whose file may have been kept in a cache.
 
         Raises SettingsError if the range is empty or the track does not fit, MotionDataError if a
         file cannot be used or a clip holds numbers that are not finite.
@@ -129,7 +130,7 @@ class Source:
             raise MotionDataError(
                 f"{self.file} has not been read by Blender; build from it on the command line."
             )
-        clip = _check_finite(self.clip) if self.clip else self._load_file(axes)
+        clip = _check_finite(self.clip) if self.clip else self._load_file(axes, cache)
         start, stop, _ = slice(self.start, self.stop).indices(clip.frame_count)
         if stop <= start:
             end = "the end" if self.stop is None else self.stop
@@ -144,8 +145,10 @@ class Source:
             )
         return clip if stop - start == clip.frame_count else clip.crop(start, stop)
 
-    def _load_file(self, axes: Mapping[str, Any]) -> Clip:
-        clip = bvh.load(self.file or "", root=self.character, **axes)
+    def _load_file(self, axes: Mapping[str, Any], cache: ClipCache | None) -> Clip:
+        file = self.file or Path()
+        read = cache.read if cache else bvh.load
+        clip = read(file, root=self.character, **axes)
         return replace(clip, name=self.name) if self.character else clip
 
 

@@ -338,7 +338,8 @@ def test_alike_findings_are_told_in_one_sentence():
     frames = np.arange(clip.frame_count)
     for lost in range(60, 230, 40):
         frames[lost] = lost - 1
-    [note] = mending.mend_sources([Source(clip=clip)], [take_frames(clip, frames)]).notes
+    taken = take_frames(clip, frames)
+    [note] = mending.mend_sources([Source(clip=clip)], [taken], [examine(taken)]).notes
     assert note.text.startswith("Frames 60, 100, 140 and 2 more of 'walk' repeat")
 
 
