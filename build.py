@@ -91,6 +91,8 @@ def test(environment: Environment, *arguments: str) -> int:
         chosen = ["-m", "not slow", *chosen]
     # workers fill the cores: threads of their own would wait for each other
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # some containers set it: then each process compiles the tests and the extension anew
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     return environment.run("pytest", *WORKERS, *chosen)
 
 

@@ -157,6 +157,16 @@ def test_slow_tests_are_left_out_unless_they_are_asked_for(arguments, passed, mo
     assert ran.count("-m") == passed.count("-m")
 
 
+def test_tests_are_compiled_once_whatever_a_container_sets(monkeypatch):
+    monkeypatch.setenv("PYTHONDONTWRITEBYTECODE", "1")
+    found = []
+    monkeypatch.setattr(
+        Environment, "run", lambda *_: found.append("PYTHONDONTWRITEBYTECODE" in os.environ) or 0
+    )
+    assert build.test(Environment(CHECKOUT)) == 0
+    assert found == [False]
+
+
 def test_workflow_matrices_match_the_pins_without_a_set_up(tmp_path):
     done = run_as((3, 8), "blenders", path=str(tmp_path))
     assert done.returncode == 0

@@ -7,6 +7,7 @@ the same from a file and from an action.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import bpy
@@ -25,6 +26,7 @@ from tests.demo import generate_clips
 
 CLIPS = ("walk_starts_and_stops", "walk_curves", "run_curves")
 LAYOUTS = ("T-pose", "bones anyhow", "under a root")
+PART = 5.0, 15.0  # seconds of each clip: importing keys takes most of the time of these tests
 # options of Blender's importer, and of the armature object that it made
 IMPORTS = {
     "as it is": {"global_scale": 0.01},
@@ -35,22 +37,28 @@ IMPORTS = {
 }
 
 
+@cache
+def load_clips() -> tuple[Clip, ...]:
+    """Return parts of generated clips that stand, walk and run."""
+    clips = (clip for clip in generate_clips() if clip.name in CLIPS)
+    return tuple(clip.crop(*(round(second * clip.fps) for second in PART)) for clip in clips)
+
+
 def write_files(folder: Path, layout: str = "T-pose", size: float = 1.0) -> list[Path]:
     """Write generated clips as BVH; their bones have frames of any kind, or a root that stays."""
     files = []
-    for clip in generate_clips(fps=30.0):
-        if clip.name in CLIPS:
-            if layout != "T-pose":
-                clip = turn_frames(clip)
-            if layout == "under a root":
-                clip = put_under_root(clip)
-            clip = replace(
-                clip,
-                positions=size * clip.positions,
-                skeleton=replace(clip.skeleton, rest_positions=size * clip.skeleton.rest_positions),
-            )
-            files.append(folder / f"{clip.name}.bvh")
-            bvh.save(clip, files[-1])
+    for clip in load_clips():
+        if layout != "T-pose":
+            clip = turn_frames(clip)
+        if layout == "under a root":
+            clip = put_under_root(clip)
+        clip = replace(
+            clip,
+            positions=size * clip.positions,
+            skeleton=replace(clip.skeleton, rest_positions=size * clip.skeleton.rest_positions),
+        )
+        files.append(folder / f"{clip.name}.bvh")
+        bvh.save(clip, files[-1])
     return files
 
 

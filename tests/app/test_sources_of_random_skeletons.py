@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
 import bpy
@@ -16,26 +15,20 @@ from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.skeleton.skeleton import Skeleton
 from motion_matching.scene.blender.animation import actions
 from tests.app.test_sources_of_both_kinds import (
-    CLIPS,
     add_files,
     assert_same_motion,
     assert_take_holds_together,
     build,
     find_mapped,
     import_with_blender,
+    load_clips,
     write_files,
 )
-from tests.demo import generate_clips
 from tests.engine import rigs
 from tests.scene.bodies import EditBones
 from tests.ui.characters import expect_refusal
 
 UNITS = (0.01, 1.0, 0.0254)  # metres: of centimetres, metres and inches
-
-
-@cache
-def load_clips() -> tuple[Clip, ...]:
-    return tuple(clip for clip in generate_clips() if clip.name in CLIPS)
 
 
 def grow_bones(clip: Clip, rng: np.random.Generator, count: int) -> Clip:

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
+from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -31,6 +32,7 @@ from motion_matching.engine.database.tags import tags
 from motion_matching.engine.errors import MotionMatchingError
 from motion_matching.engine.feet import contact_ranges
 from motion_matching.engine.field.states import value_function
+from motion_matching.engine.motion.clip import Clip
 from motion_matching.engine.performance import performance
 from motion_matching.engine.performance.performance import Performance
 from motion_matching.engine.sources import sources
@@ -81,7 +83,7 @@ def read_field(path: Path) -> None:
     for field in fields(function):
         check_finite(getattr(function, field.name))
     assert 0 <= function.discount < 1
-    states = function.build_states(databases.load(BEFORE / "curves.npz"))
+    states = function.build_states(load_database())
     assert len(states) == len(function.frames)
 
 
@@ -99,13 +101,13 @@ def read_roles(path: Path) -> None:
 
 def read_features(path: Path) -> None:
     schema = features.load_schema(str(path))
-    database = databases.load(BEFORE / "curves.npz").with_schema(schema)
+    database = load_database().with_schema(schema)
     check_finite(database.features)
     check_finite(database.normalization.compute_scale(schema.weights))
 
 
 def read_contacts(path: Path) -> None:
-    legs = databases.load(BEFORE / "curves.npz").roles.leg_names
+    legs = load_database().roles.leg_names
     contact_ranges.load(path, legs, 30.0)
 
 
@@ -122,8 +124,14 @@ def read_clip(path: Path) -> None:
     assert clip.fps >= 1
 
 
-def load_clip() -> Any:
+@cache
+def load_clip() -> Clip:
     return bvh.load(BEFORE / "curves.bvh")
+
+
+@cache
+def load_database() -> Database:
+    return databases.load(BEFORE / "curves.npz")
 
 
 def check_finite(value: Any) -> None:
@@ -161,7 +169,7 @@ def shorten_clip() -> bytes:
 
 
 def write_roles() -> bytes:
-    return json.dumps(databases.load(BEFORE / "curves.npz").role_names).encode()
+    return json.dumps(load_database().role_names).encode()
 
 
 BOXES = [{"center": [0, -4.5], "size": [8, 1]}, {"center": [3, 2], "size": [1, 4], "yaw": 0.3}]
@@ -275,9 +283,10 @@ def damage_arrays(arrays: dict[str, np.ndarray], random: Random) -> dict[str, np
     return arrays
 
 
-def write_damaged(kind: Kind, path: Path, random: Random) -> None:
-    """Write a damaged example of a kind."""
-    example = kind.example()
+def write_damaged(
+    kind: Kind, example: bytes | dict[str, np.ndarray], path: Path, random: Random
+) -> None:
+    """Write an example of a kind with damage."""
     if isinstance(example, dict):
         whole = random.random() < 0.3
         with np.errstate(all="ignore"):
@@ -310,10 +319,11 @@ def limited_memory() -> Iterator[None]:
 def read_damaged_files(name: str, seeds: range, folder: Path) -> tuple[int, int]:
     """Read files with damage; return how many of them were accepted, and how many refused."""
     kind, accepted, refused = KINDS[name], 0, 0
+    example = kind.example()
     (folder / "clip.bvh").write_bytes(shorten_clip())
     for seed in seeds:
         path = folder / f"{name}{seed}{kind.ending}"
-        write_damaged(kind, path, Random(f"{name} {seed}"))
+        write_damaged(kind, example, path, Random(f"{name} {seed}"))
         start = time.process_time()
         try:
             with np.errstate(all="ignore"):

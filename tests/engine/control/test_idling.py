@@ -156,24 +156,23 @@ def test_it_stays_where_it_stands(long_stands, name):
 @pytest.mark.slow
 def test_it_leaves_at_once(demo_database, settings, controllers, name):
     """It is as soon under way as one that has not idled, on average."""
-    under_way = {False: [], True: []}
-    turns = (0.0, 0.8, -1.6, 3.1)
-    for idle, seconds, turn in itertools.product((False, True), (3, 8), turns):
-        move = math.sin(turn - 0.6), -math.cos(turn - 0.6)
-        intents = AWAY + [STAND] * (seconds * FPS) + [Intent(move=move)] * (2 * FPS)
-        performance = Performance("leave", FPS, tuple(intents))
-        take = takes.perform(
-            demo_database,
-            settings.with_changes({"idle": idle}),
-            performance,
-            controller=controllers[name],
-        )
-        leaves = len(AWAY) + seconds * FPS
-        if name == "matching" and idle:
-            assert take.jumped[leaves : leaves + 3].any(), "it searches in that tick"
-        velocity = np.gradient(take.character[leaves:, :2], 1 / FPS, axis=0)
-        fast = np.append(velocity @ move > 0.8 * settings.steering.walk.forward, True)
-        under_way[idle].append(np.argmax(fast))
+    intents, leaves, heading = list(AWAY), [], -0.6
+    for seconds, turn in itertools.product((3, 8), (0.0, 0.8, -1.6, 3.1)):
+        heading += turn
+        move = math.sin(heading), -math.cos(heading)
+        intents += [STAND] * (seconds * FPS)
+        leaves.append((len(intents), move))
+        intents += [Intent(move=move)] * (2 * FPS)
+    performance, under_way = Performance("leave", FPS, tuple(intents)), {False: [], True: []}
+    for idle, found in under_way.items():
+        changed, controller = settings.with_changes({"idle": idle}), controllers[name]
+        take = takes.perform(demo_database, changed, performance, controller=controller)
+        for tick, move in leaves:
+            if name == "matching" and idle:
+                assert take.jumped[tick : tick + 3].any(), "it searches in that tick"
+            velocity = np.gradient(take.character[tick : tick + 2 * FPS, :2], 1 / FPS, axis=0)
+            fast = np.append(velocity @ move > 0.8 * settings.steering.walk.forward, True)
+            found.append(np.argmax(fast))
     assert np.mean(under_way[True]) <= np.mean(under_way[False]) + 2
 
 

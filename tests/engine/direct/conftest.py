@@ -45,6 +45,13 @@ def director(footage: Footage, table: JumpTable) -> Director:
 
 
 @pytest.fixture(scope="session")
+def bandai_director(bandai_namco: Database) -> Director:
+    """A director of Bandai-Namco's clips and their mirror images."""
+    footage = make_footage(bandai_namco)
+    return Director(footage, pickle_once("bandai_table", lambda: build_table(footage)))
+
+
+@pytest.fixture(scope="session")
 def giant(walking: Database) -> Database:
     """The same of a body that is four times as large, and so takes twice as long for all."""
     size, skeleton, poses = 4.0, walking.skeleton, np.array(walking.poses)

@@ -16,8 +16,7 @@ from tests.demo import generate_clips
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seconds", [0.3, 0.5])
-@pytest.mark.parametrize("turn", [np.pi, -2.6])
+@pytest.mark.parametrize(("seconds", "turn"), [(0.3, np.pi), (0.5, -2.6)])
 def test_of_two_marks_in_conflict_one_is_met(director, seconds, turn):
     first, last = Mark(4.0, (0.0, -4.0), 0.0), Mark(8.0, (0.0, -7.0))
     shot = Shot(9.0, marks=(first, Mark(4.0 + seconds, (0.0, -4.2), turn), last))

@@ -11,9 +11,6 @@ import pytest
 
 from motion_matching.engine.body import mirror
 from motion_matching.engine.building.build import BuildSettings, build
-from motion_matching.engine.direct.director import Director
-from motion_matching.engine.direct.footage.footage import make_footage
-from motion_matching.engine.direct.footage.jump_table import build_table
 from motion_matching.engine.direct.limbs.limb_marks import reach_marks
 from motion_matching.engine.direct.limbs.limbs import find_limbs
 from motion_matching.engine.direct.limbs.palms import find_elbow_side, measure_palm
@@ -352,10 +349,8 @@ def test_palms_of_captured_walks_are_those_between_wrist_and_knuckles(captured, 
 
 
 @pytest.mark.slow
-def test_bodies_of_files_without_a_rest_pose_say_that_they_show_no_palm(bandai_namco):
-    footage = make_footage(bandai_namco)
-    director = Director(footage, build_table(footage))
+def test_bodies_of_files_without_a_rest_pose_say_that_they_show_no_palm(bandai_director):
     mark = Mark(4.0, (0.4, -3.2), 0.0, part="left_hand", height=1.0, palm=DOWN)
-    told = director.sketch(Shot(7.0, marks=(mark,))).report["marks"][0]
+    told = bandai_director.sketch(Shot(7.0, marks=(mark,))).report["marks"][0]
     assert told["palm_error"] is None
     assert "does not show where the palm of the left hand faces" in told["reason"]

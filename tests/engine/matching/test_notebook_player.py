@@ -88,15 +88,11 @@ class NotebookPlayer:
         self.x_rot, self.v_rot = simple_spring_damper(*turn, facing, TURN_HALFLIFE, DT)
 
     def search(self, query: np.ndarray) -> int:
-        current = self.frame
-        goes_on = current + 1 < self.stops[current]
-        for frame in np.argsort(np.sum((self.features - query) ** 2, axis=1), kind="stable"):
-            if frame == current and goes_on:
-                return current
-            may_jump = frame < current - REWIND or frame > current
-            if may_jump and self.may_enter[frame]:
-                return int(frame)
-        raise AssertionError("there is nothing to play")
+        current, frames = self.frame, np.arange(len(self.features))
+        allowed = self.may_enter & ((frames < current - REWIND) | (frames > current))
+        allowed[current] = current + 1 < self.stops[current]
+        costs = np.sum((self.features - query) ** 2, axis=1)
+        return int(np.argmin(np.where(allowed, costs, np.inf)))
 
     def tick(self, velocity: np.ndarray, facing: float, moves_first: bool = True) -> bool:
         """Play one tick; return whether it jumped."""

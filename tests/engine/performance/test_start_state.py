@@ -74,12 +74,11 @@ def continue_at(performer, base, tick, intents, **options):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("root", ["carried", "placed", "free"])
 def test_a_performance_goes_on_from_any_pose_of_a_take_without_a_seam(
-    demo_database, settings, performer, root
+    demo_database, settings, performer
 ):
     limit, fps = measure_largest_acceleration(demo_database), demo_database.fps
-    seen = []
+    seen = {"carried": [], "placed": [], "free": []}
     for seed in range(3):
         gait = ("walk", "run")[seed % 2]
         base = rollout.solve(
@@ -88,13 +87,13 @@ def test_a_performance_goes_on_from_any_pose_of_a_take_without_a_seam(
         rng = np.random.default_rng(seed)
         for tick in rng.integers(30, base.frame_count - 2, 4).tolist():
             other = build_script(demo_database, settings, "random", 3.0, seed + 50)
-            intents = other.intents[int(fps) :]
-            take, _ = continue_at(performer, base, tick, intents, root=root)
-            poses = np.concatenate([base.poses[tick - 2 : tick + 1], take.poses[:20]])
-            joints = compute_joints(poses, base.skeleton)
-            accelerations = measure_accelerations(joints, fps)
-            seen.append(accelerations.max())
-    assert max(seen) < limit, (max(seen), limit)
+            intents = other.intents[int(fps) :][:20]
+            for root, hardest in seen.items():
+                take, _ = continue_at(performer, base, tick, intents, root=root)
+                poses = np.concatenate([base.poses[tick - 2 : tick + 1], take.poses])
+                joints = compute_joints(poses, base.skeleton)
+                hardest.append(measure_accelerations(joints, fps).max())
+    assert {root: max(hardest) for root, hardest in seen.items() if max(hardest) >= limit} == {}
 
 
 @pytest.mark.slow

@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from building.locomotion.climbs import find_climb, generate_climbs
+from building.locomotion.climbs import find_climb
 from motion_matching.engine.body.rig import Roles
 from motion_matching.engine.building.build import BuildSettings, build
+from motion_matching.engine.building.demo_clips import load_demo_clips
 from motion_matching.engine.database import database
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.database.statistics import measure_speeds
@@ -78,7 +79,7 @@ def test_feet_that_lie_on_a_slope_are_flat_as_on_the_level(climbing):
 
 def test_legs_get_back_to_the_clip_on_its_own_ground(climbing):
     """What is laid flat and raised again is the clip itself."""
-    clip = next(clip for clip in generate_climbs() if clip.name == "stairs_up_17")
+    clip = next(clip for clip in load_demo_clips(climbs=True) if clip.name == "stairs_up_17")
     frames = find_frames(climbing, clip.name)
     track = GroundTrack.from_rows(climbing.track[frames])
     reel = attach(clip, track, climbing.roles.hips - 1)
@@ -112,7 +113,7 @@ def test_clips_on_level_ground_bring_no_heights():
 
 @pytest.mark.slow
 def test_a_floor_that_is_kept_is_no_slope():
-    clips = [clip for clip in generate_climbs() if clip.name == "ramp_up_20"]
+    clips = [clip for clip in load_demo_clips(climbs=True) if clip.name == "ramp_up_20"]
     found, report = build([Source(clip=clip, keep_floor=True) for clip in clips], BuildSettings())
     assert found.ground is None
     assert "kept as it is" in report.warnings[0].text
@@ -120,7 +121,7 @@ def test_a_floor_that_is_kept_is_no_slope():
 
 @pytest.mark.slow
 def test_a_mirrored_climb_has_the_ground_of_the_other_feet():
-    clips = [clip for clip in generate_climbs() if clip.name == "stairs_up_17"]
+    clips = [clip for clip in load_demo_clips(climbs=True) if clip.name == "stairs_up_17"]
     found, _ = build([Source(clip=clip) for clip in clips], BuildSettings(mirror=True))
     own, image = (find_frames(found, clips[0].name, mirrored) for mirrored in (False, True))
     np.testing.assert_array_equal(found.ground[own], found.ground[image])

@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from building.locomotion.climbs import find_climb, generate_climbs
+from building.locomotion.climbs import find_climb
 from motion_matching.engine.building.build import BuildReport, BuildSettings, build
+from motion_matching.engine.building.demo_clips import load_demo_clips
 from motion_matching.engine.database.database import Database
 from motion_matching.engine.errors import MotionDataError, SettingsError
 from motion_matching.engine.ground.ground import FLAT
@@ -35,7 +36,7 @@ class TrueGround:
 
 
 def get_climb(name: str) -> Clip:
-    return next(clip for clip in generate_climbs() if clip.name == name)
+    return next(clip for clip in load_demo_clips(climbs=True) if clip.name == name)
 
 
 def build_with(clip: Clip, **use) -> tuple[Database, BuildReport]:

@@ -14,7 +14,7 @@ from tests.demo import generate_clips
 from tests.run_files import pickle_once
 
 RATES = (24.0, 60.0, 120.0)
-SECONDS = 30.0
+SECONDS = 20.0
 
 
 @cache

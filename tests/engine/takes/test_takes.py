@@ -24,7 +24,7 @@ _HARDEST = 1.2  # times the 99th percentile of the sources
 _FURTHEST = np.radians(5.0)  # how far knees may bend beyond the data
 
 
-def assert_good_take(database, script, gait, seconds=60.0):
+def assert_good_take(database, script, gait, seconds=30.0):
     """Check for freezes, spins, pops, overbent knees, and for the desired speed where the data has
     it.
     """
@@ -85,7 +85,8 @@ def test_takes_of_the_built_in_clips(demo_database, script, gait):
 @pytest.mark.parametrize("gait", ["walk", "run"])
 @pytest.mark.parametrize("script", [name for name in scripts.UNDISTURBED if name != "stop_and_go"])
 def test_takes_of_bandai_namco(bandai_namco, script, gait):
-    assert_good_take(bandai_namco, script, gait)
+    # twice as long: it jumps so rarely that one jump in half a minute is its percentile
+    assert_good_take(bandai_namco, script, gait, 60.0)
 
 
 @pytest.mark.parametrize("script", scripts.NAMES)
