@@ -25,6 +25,7 @@ from ...engine.performance.scripts import SCRIPTS
 from ...engine.performance.settings import PerformerSettings
 from ...engine.takes import takes
 from ...scene.blender.handle import Handle
+from ..character import controls
 from ..character.characters import get_armature
 from ..controller.training import ChosenMethod
 from ..database.build import load_with_settings_steps
@@ -90,13 +91,15 @@ def export_steps(obj: bpy.types.Object, plan: ExportPlan) -> Steps[Exported]:
     _check_folder(folder)
     if not plan.formats:
         raise SettingsError("No file would be written; switch on a format.")
+    if "output" in plan.formats and controls.find_rig(obj):
+        text = f"'{obj.name}' has a control rig, whose controls a job cannot key"
+        raise SettingsError(f"{text}; switch off 'Blender Files', or bake the takes here.")
     uid = obj.session_uid
     obj, database, settings = yield from load_with_settings_steps(obj)
     method = ChosenMethod.from_object(obj)
     folder.mkdir(parents=True, exist_ok=True)
     make = {"TAKES": _export_takes, "SCENE": _export_scene, "SCRIPT": _export_script}[plan.kind]
     rows, left_out = yield from make(uid, database, settings, plan, folder)
-    obj = get_armature(uid)
     if not rows:
         raise SettingsError(" ".join(left_out) or "There is no take to export; bake one first.")
     yield "Copying the Database", 0.8
@@ -109,7 +112,7 @@ def export_steps(obj: bpy.types.Object, plan: ExportPlan) -> Steps[Exported]:
         shared["controller"] = "field"
     if "output" in plan.formats:
         yield "Copying the Character", 0.9
-        shared |= _export_character(obj, folder)
+        shared |= _export_character(get_armature(uid), folder)
     job = {"defaults": shared, "rows": rows}
     write_text(folder / JOBS, json.dumps(job, indent=1) + "\n", SettingsError)
     task = farms.FarmTask("blender", chunk=plan.chunk)

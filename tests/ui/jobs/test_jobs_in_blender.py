@@ -15,6 +15,8 @@ from motion_matching.app.jobs import submitting
 from motion_matching.engine.bvh import bvh
 from motion_matching.engine.errors import SettingsError
 from motion_matching.scene.reading.sampling import sample
+from motion_matching.ui.database.operators_sources import add_source
+from tests.scene.rigify import create_rigify_rig
 from tests.ui.characters import create_character, expect_refusal, read_state
 from tests.ui.director.marked import add_mark
 from tests.ui.drawn import draw_panels
@@ -125,3 +127,15 @@ def test_the_command_of_a_submission_is_a_list_of_arguments(tmp_path):
         submitting.read_arguments("run it", folder)
     with pytest.raises(SettingsError, match="close its quotes"):
         submitting.read_arguments('run "{job}', folder)
+
+
+@pytest.mark.slow
+def test_a_control_rig_has_no_blender_files_in_a_job(obj):
+    rig = create_rigify_rig("basic_human")
+    bpy.context.view_layer.objects.active = rig
+    rig.select_set(True)
+    rig.motion_matching.job.folder = obj.motion_matching.job.folder
+    add_source(rig, "walk.bvh", kind="FILE", filepath="walk.bvh")
+    said = expect_refusal(ops.export_job, "has a control rig", "switch off 'Blender Files'")
+    assert rig.name in said
+    assert not Path(obj.motion_matching.job.folder).exists()
