@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 from pathlib import Path
 from typing import Any
@@ -252,9 +253,11 @@ def test_programs_and_farms_can_read_what_happens(
 def test_variations_of_the_last_time_are_replaced_and_others_are_not(
     write: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    scene, row = tmp_path / "scene.json", {"command": "direct", "scene": "scene.json"}
+    shutil.copy(DATABASE, tmp_path / "walk.npz")  # a table of its jumps comes to lie beside it
+    scene = tmp_path / "scene.json"
     scene.write_text('{"seconds": 2}')
-    path = write({**row, "preview": True, "variations": 1, "bvh": "out/d.bvh"})
+    row = {"command": "direct", "database": "walk.npz", "scene": "scene.json", "preview": True}
+    path = write({**row, "variations": 1, "bvh": "out/d.bvh"})
     assert run("batch", path, "--quiet") == 0
     before = read_outputs(path)
     assert list(before) == ["d_1.bvh"]
