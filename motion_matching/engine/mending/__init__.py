@@ -1,3 +1,3 @@
 """Find and mend frames that no body can have moved through."""
 
-__all__ = ("mending",)
+__all__ = ("mending", "source_doctor")
