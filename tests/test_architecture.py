@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import fields
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -93,7 +94,7 @@ def list_imports(file: Path, tree: ast.AST) -> Iterator[tuple[tuple[str, ...], b
     """
     module = get_module(file)
     package = module if file.name == "__init__.py" else module[:-1]
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield tuple(alias.name.split(".")), False
@@ -108,6 +109,11 @@ def list_imports(file: Path, tree: ast.AST) -> Iterator[tuple[tuple[str, ...], b
 
 def parse(file: Path) -> ast.Module:
     return ast.parse(file.read_text(encoding="utf-8"), str(file))
+
+
+@lru_cache(maxsize=2)  # all rules look at one file after the other
+def walk(tree: ast.AST) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(tree))
 
 
 class Found(NamedTuple):
@@ -160,7 +166,7 @@ def find_wrong_imports(file: Path, tree: ast.Module) -> list[str]:
     typed = ast.Module(
         [
             node
-            for node in ast.walk(tree)
+            for node in walk(tree)
             if isinstance(node, ast.ImportFrom) and id(node) in skipped
         ],
         [],
@@ -299,7 +305,7 @@ def find_typing_only(tree: ast.Module) -> set[int]:
     """Return the ids of all nodes that only a type checker reads."""
     blocks = [
         node.body
-        for node in ast.walk(tree)
+        for node in walk(tree)
         if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
     ]
     return {id(inner) for body in blocks for statement in body for inner in ast.walk(statement)}
@@ -314,7 +320,7 @@ def find_module_imports(file: Path, tree: ast.Module) -> set[tuple[str, ...]]:
     kept = ast.Module(
         [
             node
-            for node in ast.walk(tree)
+            for node in walk(tree)
             if isinstance(node, ast.Import | ast.ImportFrom) and id(node) not in skipped
         ],
         [],
@@ -378,7 +384,7 @@ def find_mutable_state(tree: ast.Module) -> list[str]:
     constants.
     """
     rebound = {
-        name for node in ast.walk(tree) if isinstance(node, ast.Global) for name in node.names
+        name for node in walk(tree) if isinstance(node, ast.Global) for name in node.names
     }
     for node in tree.body:
         targets = (
@@ -434,7 +440,7 @@ def find_drawn_properties(tree: ast.Module) -> list[str]:
     """Return the property names in layouts."""
     return [
         node.args[1].value
-        for node in ast.walk(tree)
+        for node in walk(tree)
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
         and node.func.attr in ("prop", "prop_search")
@@ -447,7 +453,7 @@ def find_declared_properties(tree: ast.Module) -> set[str]:
     """Return the names that classes annotate, as properties are."""
     return {
         node.target.id
-        for cls in ast.walk(tree)
+        for cls in walk(tree)
         if isinstance(cls, ast.ClassDef)
         for node in cls.body
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
@@ -467,7 +473,7 @@ def test_panels_draw_properties_that_exist(found):
 
 def checks_version(tree: ast.AST) -> bool:
     """Tell whether code looks at `bpy.app.version` or a relative of it."""
-    for node in ast.walk(tree):
+    for node in walk(tree):
         if isinstance(node, ast.Attribute) and node.attr.startswith("version"):
             owner = node.value
             if (
@@ -561,7 +567,7 @@ def read_face(tree: ast.Module) -> set[str]:
     """Return the names that a package shows: those of `__all__`, and what it loads on use."""
     named = {
         alias.asname or alias.name
-        for node in ast.walk(tree)
+        for node in walk(tree)
         if isinstance(node, ast.ImportFrom) and node.level == 1
         for alias in node.names
     }
