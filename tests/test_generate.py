@@ -119,6 +119,29 @@ def test_what_cannot_be_made_is_refused_in_a_sentence(walk, made, tmp_path):
     )
 
 
+def test_a_take_is_written_as_arrays_and_never_over_its_database(walk, tmp_path):
+    line = ("take", walk, "--seconds", 2, "--feet", "live", "--quiet", "--npz")
+    assert run(*line, tmp_path / "take.npz") == 0
+    take = api.perform(api.open(walk), seconds=2, feet="live")
+    written = api.read_npz(tmp_path / "take.npz").get_take(0)
+    np.testing.assert_array_equal(written["frames"], take.frames)
+    np.testing.assert_array_equal(written["local_rotations"], take.poses[:, 3:].swapaxes(1, 2))
+    code, said = run_with_errors(*line, walk)
+    assert code == 1
+    assert "--npz would replace" in said
+
+
+@pytest.mark.slow
+def test_a_directed_take_has_the_same_arrays(walk, made, tmp_path):
+    scene = tmp_path / "scene.json"
+    scene.write_text('{"seconds": 2, "marks": [{"time": 1.5, "position": [0, -1]}]}')
+    line = ("direct", walk, scene, "--preview", "--quiet", "--npz", tmp_path / "direct.npz")
+    assert run(*line) == 0
+    directed = api.read_npz(tmp_path / "direct.npz").arrays
+    assert directed.keys() == api.read_npz(made / FILES[0]).arrays.keys()
+    assert len(directed["frames"]) == 61
+
+
 def test_a_share_that_is_not_reached_is_told(walk, tmp_path, capsys):
     """Each take begins with the character at rest, so a short one never only runs."""
     line = ("--takes", 1, "--seconds", 5, "--feet", "live", "--want", "running=100")
