@@ -48,7 +48,7 @@ class ClipCache:
     def read(self, file: Path, *, root: str | None, **axes: Any) -> Clip:
         """Return the clip of a BVH file. Raises as `bvh.load`."""
         try:
-            path = self.folder / f"{_compute_key(file, root, axes)}.clip.npz"
+            path = self.folder / f"{_compute_key(file, root, axes)}.clip"
         except OSError:  # reading says what is wrong
             return bvh.load(file, root=root, **axes)
         clip = _load(path)
@@ -62,7 +62,7 @@ class ClipCache:
 
     def make_room(self) -> None:
         """Delete the clips that were used longest ago, until the others are within the limit."""
-        found = [path for path in own_files.list_stored(self.folder) if path.match("*.clip.npz")]
+        found = [path for path in own_files.list_stored(self.folder) if path.match("*.clip")]
         states = {}
         for path in found:
             with suppress(OSError):

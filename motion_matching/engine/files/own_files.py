@@ -48,10 +48,10 @@ _IN_LIBRARY = {
     DATABASE: rf"{_KEY}\.npz",
     FIELD: rf"field-{_KEY}(\.stopped)?\.npz",
     JUMPS: rf"{_KEY}\.jumps\.npz",
-    CLIP: rf"{_KEY}\.clip\.npz",
+    CLIP: rf"{_KEY}\.clip",
     NOTE: rf"{_KEY}\.base",
 }
-_HALF_WRITTEN = re.compile(rf"\.(field-)?{_KEY}\.[\w.-]*(npz|base)(\.part)?")
+_HALF_WRITTEN = re.compile(rf"\.(field-)?{_KEY}\.[\w.-]*(npz|base|clip)(\.part)?")
 _WRITTEN_WITHIN = 3600.0  # seconds after which the writer of a library file is surely gone
 _TEMPORARY = "motion-matching-temporary-"  # starts the names of temporary folders
 

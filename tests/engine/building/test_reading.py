@@ -37,7 +37,7 @@ def build_file(sources: list[Source], path: Path, reading: Reading | None = None
 
 
 def list_kept(cache: ClipCache) -> list[Path]:
-    return sorted(cache.folder.glob("*.npz"))
+    return sorted(cache.folder.glob("*.clip"))
 
 
 @pytest.mark.slow
