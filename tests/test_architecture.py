@@ -164,11 +164,7 @@ def find_wrong_imports(file: Path, tree: ast.Module) -> list[str]:
     station = get_station(get_module(file))
     skipped = find_typing_only(tree)
     typed = ast.Module(
-        [
-            node
-            for node in walk(tree)
-            if isinstance(node, ast.ImportFrom) and id(node) in skipped
-        ],
+        [node for node in walk(tree) if isinstance(node, ast.ImportFrom) and id(node) in skipped],
         [],
     )
     # settings are typed beside their properties: only type checkers see `app` import them
@@ -383,9 +379,7 @@ def find_mutable_state(tree: ast.Module) -> list[str]:
     """Return a module's mutable globals: names that functions rebind, and containers that are not
     constants.
     """
-    rebound = {
-        name for node in walk(tree) if isinstance(node, ast.Global) for name in node.names
-    }
+    rebound = {name for node in walk(tree) if isinstance(node, ast.Global) for name in node.names}
     for node in tree.body:
         targets = (
             node.targets
