@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from pathlib import Path
@@ -15,7 +14,7 @@ from ..app.character.characters import get_active_armature, get_active_settings
 from ..app.property_access import settings_of
 from ..engine import names
 from ..engine.errors import SettingsError
-from ..engine.files import presets
+from ..engine.files import json_files, presets
 from ..engine.skeleton.bone_names import ROLES
 from .base.operator_base import CHARACTER_ALSO_LIVE, ConfirmedOperator, Operator
 from .base.typed_properties import choice, switch, text
@@ -138,7 +137,7 @@ class MOTION_MATCHING_OT_save_preset(_PresetOperator, bpy.types.Operator):
             data, owner = _collect_data(self.kind, obj)
         path = names.get_child(get_user_folder(self.kind, create=True), name, ".json")
         with engine.files.file_paths.replacing(path, SettingsError) as temporary:
-            temporary.write_text(json.dumps(data, indent=4), encoding="utf-8")
+            temporary.write_text(json_files.to_text(data, indent=4), encoding="utf-8")
             if os.path.isfile(path):
                 _move_to_bin(path)
         owner.preset = name
