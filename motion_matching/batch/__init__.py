@@ -5,6 +5,6 @@ from typing import TYPE_CHECKING
 from ..engine.lazy import load_on_use
 
 if TYPE_CHECKING:
-    from . import flow, job, run, state, workers
+    from . import farms, flow, job, run, state, workers
 else:
     __getattr__ = load_on_use(__name__)
