@@ -97,6 +97,12 @@ def wait_for_jobs(environment: dict[str, str], seconds: float) -> None:
         time.sleep(0.2)
 
 
+def requeue(job: str, environment: dict[str, str]) -> None:
+    """End the tasks of a job and queue them again, to start at once instead of in two minutes."""
+    for words in (("requeue", job), ("update", f"JobId={job}", "StartTime=now")):
+        subprocess.run(["scontrol", *words], env=environment, check=True, timeout=_WAIT)
+
+
 def _write_configuration(folder: Path, cpus: int) -> None:
     """Write the key that the services trust each other by, and Slurm's configuration."""
     key = folder / "munge.key"

@@ -13,6 +13,7 @@ from building.benchmarks.report import describe_machine
 from motion_matching.engine.errors import MotionMatchingError
 
 from . import (
+    batch,
     choices_command,
     dense,
     directing_command,
@@ -42,6 +43,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error("workers have to be above zero")
     print(describe_machine(), flush=True)
     others = {
+        "batch": batch.run,
         "retargeting": retargeting_command.run,
         "transitions": transitions_report.run,
         "director": directing_command.run,
@@ -138,6 +140,8 @@ def _make_parser() -> argparse.ArgumentParser:
     transitions_report.add_arguments(studies.add_parser("transitions", help=text, description=text))
     text = "draw the price of a jump over the differences that it has to hide"
     price_plot.add_arguments(studies.add_parser("prices", help=text, description=text))
+    text = "run a batch whole, in chunks, by killed workers and by farms, and compare its bytes"
+    batch.add_arguments(studies.add_parser("batch", help=text, description=text))
     text = "measure what each feature of a database adds to the time of a search"
     search_times.add_arguments(studies.add_parser("features", help=text, description=text))
     return parser

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -13,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from building.slurm_here import find_missing, run_slurm, wait_for_jobs
+from building.slurm_here import find_missing, requeue, run_slurm, wait_for_jobs
 from motion_matching.batch.farms import FarmTask, slurm
 from motion_matching.batch.job import load_job
 from motion_matching.engine.errors import SettingsError
@@ -111,13 +110,6 @@ def test_slurm_runs_what_the_whole_batch_does_though_requeued(
     collected = json.loads((folder / "report.json").read_text())
     assert len(collected["rows"]) == TAKES + 1
     assert find_leftovers(batch.parent) == find_leftovers(tmp_path / "whole")
-
-
-def requeue(job: str, cluster: dict[str, str]) -> None:
-    """End the tasks of a job, and let them begin again at once instead of in two minutes."""
-    asked = {"env": cluster, "check": True, "capture_output": True, "timeout": 30}
-    subprocess.run(["scontrol", "requeue", job], **asked)
-    subprocess.run(["scontrol", "update", f"JobId={job}", "StartTime=now"], **asked)
 
 
 def wait_until(happened: Any, seconds: float) -> None:
