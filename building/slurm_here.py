@@ -98,9 +98,18 @@ def wait_for_jobs(environment: dict[str, str], seconds: float) -> None:
 
 
 def requeue(job: str, environment: dict[str, str]) -> None:
-    """End the tasks of a job and queue them again, to start at once instead of in two minutes."""
-    for words in (("requeue", job), ("update", f"JobId={job}", "StartTime=now")):
-        subprocess.run(["scontrol", *words], env=environment, check=True, timeout=_WAIT)
+    """End the running tasks of a job and queue them again, to start at once, not in two minutes."""
+    _change(environment, "requeue", job)
+    end = time.monotonic() + _WAIT
+    while "BeginTime" not in _ask(environment, "squeue", f"--jobs={job}", "--format=%r"):
+        if time.monotonic() > end:
+            raise TimeoutError(f"job {job} is not queued again")
+        time.sleep(0.1)
+    _change(environment, "update", f"JobId={job}", "StartTime=now")
+
+
+def _change(environment: dict[str, str], *words: str) -> None:
+    subprocess.run(["scontrol", *words], env=environment, check=True, timeout=_WAIT)
 
 
 def _write_configuration(folder: Path, cpus: int) -> None:

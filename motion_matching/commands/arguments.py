@@ -109,7 +109,7 @@ def build_parser(
     text = "write the built-in locomotion clips as motion capture (BVH)"
     add("demo-clips", text, options.DEMO_CLIPS).set_defaults(seed=0)
     text = "do many commands that a file lists, and only those that are not done yet"
-    add("batch", text, options.BATCH).set_defaults(retries=1, progress="auto")
+    add("batch", text, options.BATCH).set_defaults(retries=1, progress="auto", chunk=10)
     return whole
 
 

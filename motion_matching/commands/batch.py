@@ -7,12 +7,12 @@ import json
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ..batch import flow, state, workers
+from ..batch import farms, flow, state, workers
 from ..batch.job import Job, Row, load_job
 from ..batch.run import Runner, find_wrong, make_folders
 from ..engine.errors import BatchError, SettingsError
@@ -24,6 +24,11 @@ _MOST_WORKERS = 1024  # more than any machine has processors
 _MOST_RETRIES = 100
 _LONGEST = 30 * 24 * 3600.0  # seconds
 _MOST_NAMED = 5  # rows in a sentence
+_FARMS = {
+    "template": (farms.openjd, "'openjd run' or 'deadline bundle submit'"),
+    "slurm": (farms.slurm, "'sh submit.sh'"),
+    "flamenco": (farms.flamenco, "the manager, which gets the script and then the job"),
+}
 
 
 def run(arguments: argparse.Namespace, out: Output) -> None:
@@ -40,19 +45,24 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     elif arguments.collect:
         _collect(rows, runner, arguments.collect, out)
     else:
-        with make_folders(rows, keep=not arguments.check):
+        is_dry = arguments.check or any(getattr(arguments, name) for name in _FARMS)
+        with make_folders(rows, keep=not is_dry):
             _check(job, rows, runner, out)
             if arguments.check:
                 out.say(f"{len(rows)} rows are right.")
-            else:
+            if not is_dry:
                 _run(job, rows, runner, arguments, out)
+        _write_farms(job, arguments, out)
 
 
 def check(arguments: argparse.Namespace) -> None:
     """Raise SettingsError for arguments that are wrong."""
-    asked = [name for name in ("check", "list", "collect", "force") if getattr(arguments, name)]
+    to_do = ("check", "list", "collect", "force", *_FARMS)
+    asked = [name for name in to_do if getattr(arguments, name)]
     if len(asked) > 1:
         raise SettingsError(f"--{asked[0]} and --{asked[1]} are two things to do; leave one out.")
+    if arguments.only and asked and asked[0] in _FARMS:
+        raise SettingsError(f"--{asked[0]} writes all rows; leave --only out.")
     check_number("--workers", arguments.workers, 1, _MOST_WORKERS)
     check_number("--retries", arguments.retries, 0, _MOST_RETRIES)
     check_number("--time-limit", arguments.time_limit, 0.1, _LONGEST)
@@ -98,6 +108,33 @@ def _name(rows: Iterable[Row]) -> str:
     names = [str(row) for row in rows]
     more = len(names) - _MOST_NAMED
     return ", ".join(names[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _write_farms(job: Job, arguments: argparse.Namespace, out: Output) -> None:
+    """Write the batch for the farm that is asked for, with the options that all tasks get."""
+    task = farms.FarmTask(
+        program=arguments.program or workers.find_program()[0],
+        chunk=arguments.chunk,
+        workers=arguments.workers or 1,
+        minutes=arguments.minutes,
+        gigabytes=arguments.gigabytes,
+        partition=arguments.partition,
+        options=tuple(_list_for_tasks(arguments)),
+    )
+    for name, (farm, reader) in _FARMS.items():
+        if folder := getattr(arguments, name):
+            farms.write_files(farm.make_files(job, task, folder), folder)
+            out.say(f"Written: {folder}, for {reader}.")
+
+
+def _list_for_tasks(arguments: argparse.Namespace) -> Iterator[str]:
+    """Yield the options of how to do rows, as a farm's tasks get them."""
+    for name in ("retries", "time_limit"):
+        if (value := getattr(arguments, name)) is not None:
+            yield f"--{name.replace('_', '-')}={value:g}"
+    for name in ("stop_at_failure", "allow_scripts"):
+        if getattr(arguments, name):
+            yield f"--{name.replace('_', '-')}"
 
 
 # ---------------------------------------------------------------- how rows stand

@@ -20,6 +20,7 @@ _KINDS = {  # of values, by the first word that the tables name them with; all o
     **dict.fromkeys(("FIELD", "FILE", "FOLDER", "SOURCE"), "path"),
     **dict.fromkeys(("COUNT", "FRAME", "SEED"), "whole"),
     **dict.fromkeys(("0", "FACTOR", "METRES", "RATE", "SECONDS", "SHARE", "VALUE"), "number"),
+    **dict.fromkeys(("GIGABYTES", "MINUTES"), "number"),
 }
 _PUBLISHED = f"--as-published {{{','.join(PUBLISHED)}}}"
 _DATABASE = {"database FILE.npz": "a database made by 'build'"}
@@ -286,6 +287,18 @@ BATCH: Groups = {
         "--progress {auto,openjd,none}": "show progress on a terminal, or print it for a farm that "
         "speaks OpenJD (default: auto)",
         "--json": "print a JSON object for each row",
+    },
+    "a farm": {
+        "--template FOLDER": "write a job bundle for OpenJD and Deadline Cloud, and do no row",
+        "--slurm FOLDER": "write scripts for Slurm, and do no row",
+        "--flamenco FOLDER": "write a job and its type for Flamenco, and do no row",
+        "--chunk COUNT": "rows of a task, which share a process (default: 10)",
+        "--program PROGRAM": "what does tasks: a Python with the package, or a Blender with the "
+        "extension (default: the one that runs this)",
+        "--minutes MINUTES": "time after which the farm ends a task (default: the farm's)",
+        "--gigabytes GIGABYTES": "memory of a task; it has a processor for each of --workers "
+        "(default: the farm's)",
+        "--partition NAME": "partition of Slurm (default: the cluster's)",
     },
     "workers": {"--worker FILE": ""},  # how a process of --workers is started
 }

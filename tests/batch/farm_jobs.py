@@ -28,7 +28,7 @@ def write_batch(folder: Path, seconds: float = 0.5) -> Path:
             {
                 "command": "take",
                 "database": "walk.npz",
-                "script": ["turns", "circle"],
+                "script": ["turns", "flips"],
                 "seed": {"from": 0, "count": TAKES // 2},
                 "seconds": seconds,
                 "bvh": "out/{script}_{seed}.bvh",
@@ -42,7 +42,7 @@ def write_batch(folder: Path, seconds: float = 0.5) -> Path:
 
 def read_takes(folder: Path) -> dict[str, bytes]:
     """Return the takes that a batch wrote into its folder, by name."""
-    return {path.name: path.read_bytes() for path in sorted((folder / "out").glob("*.bvh"))}
+    return {path.name: path.read_bytes() for path in sorted((folder / "out").glob("[!.]*.bvh"))}
 
 
 def make_environment() -> dict[str, str]:

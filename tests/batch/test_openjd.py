@@ -57,7 +57,7 @@ def list_tasks(step: Any) -> list[Any]:
 
 def test_the_model_reads_steps_and_their_dependencies(tmp_path: Path) -> None:
     template = write_bundle(
-        write_batch(tmp_path / "batch"), tmp_path / "bundle", cpus=2, gigabytes=4
+        write_batch(tmp_path / "batch"), tmp_path / "bundle", workers=2, gigabytes=4
     )
     job, _ = decode(template, "jobs.json")
     needed = {step.name: [d.dependsOn for d in step.dependencies or ()] for step in job.steps}

@@ -38,13 +38,13 @@ def list_options(script: Path) -> list[str]:
 def test_a_stage_is_an_array_with_its_resources(tmp_path: Path) -> None:
     batch = write_batch(tmp_path / "batch")
     folder = write_scripts(
-        batch, tmp_path / "scripts", minutes=1.5, gigabytes=4, cpus=2, partition="long"
+        batch, tmp_path / "scripts", minutes=1.5, gigabytes=4, workers=2, partition="long"
     )
     options = list_options(folder / "take.sh")
     asked = ("--array=1-2", "--time=2", "--mem=4096M", "--cpus-per-task=2", "--partition=long")
     assert {*asked, "--requeue", "--job-name=jobs-take"} <= {*options}
     assert "2-5\n6-7\n" in (folder / "take.sh").read_text()
-    assert "--workers 2" in (folder / "take.sh").read_text()
+    assert "--workers=2" in (folder / "take.sh").read_text()
 
 
 def test_stages_wait_for_those_they_need(tmp_path: Path) -> None:

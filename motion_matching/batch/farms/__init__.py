@@ -2,3 +2,4 @@
 
 from . import flamenco, openjd, slurm
 from .steps import FarmTask
+from .writing import write_files

@@ -55,7 +55,7 @@ def make_template(job: Job, task: FarmTask, folder: Path) -> dict[str, Any]:
         "specificationVersion": "jobtemplate-2023-09",
         "extensions": ["TASK_CHUNKING"],
         "name": job.path.stem,
-        "description": f"{len(job.rows)} rows of Motion Matching",
+        "description": f"A batch of Motion Matching: {len(job.rows)} rows",
         "parameterDefinitions": _list_parameters(job, task, folder),
         "steps": [*(_make_step(step, task) for step in steps), _make_collecting(steps)],
     }
@@ -156,8 +156,8 @@ def _make_action(*words: str) -> dict[str, Any]:
 def _list_amounts(task: FarmTask) -> list[dict[str, Any]]:
     """Return what a worker has to have: CPUs, and MiB of memory."""
     amounts: list[dict[str, Any]] = []
-    if task.cpus > 1:
-        amounts.append({"name": "amount.worker.vcpu", "min": task.cpus})
+    if task.workers > 1:
+        amounts.append({"name": "amount.worker.vcpu", "min": task.workers})
     if task.gigabytes:
         amounts.append({"name": "amount.worker.memory", "min": round(1024 * task.gigabytes)})
     return amounts

@@ -18,7 +18,8 @@ _LARGEST_ARRAY = 1000
 
 _SUBMIT = """\
 #!/bin/sh
-# Submits all stages, each after those it needs: sh submit.sh [OPTIONS OF SBATCH]
+# A batch of Motion Matching: submits all stages, each after those it needs.
+# sh submit.sh [OPTIONS OF SBATCH]
 set -eu
 cd "$(dirname "$0")"
 submit() {
@@ -29,15 +30,14 @@ submit() {
 
 
 def make_files(job: Job, task: FarmTask, folder: Path) -> dict[str, str]:
-    """Return the scripts by name: one for each stage, `collect.sh`, and `submit.sh`.
+    """Return the scripts by name: `submit.sh`, one for each stage, and `collect.sh`.
 
     Raises `SettingsError` for a stage of more tasks than Slurm takes.
     """
     steps = list_steps(job)
-    files = {f"{step.name}.sh": _make_array(job, step, task) for step in steps}
-    files["collect.sh"] = _make_collecting(job, task, folder)
-    files["submit.sh"] = _make_submitting(steps)
-    return files
+    arrays = {f"{step.name}.sh": _make_array(job, step, task) for step in steps}
+    collecting = _make_collecting(job, task, folder)
+    return {"submit.sh": _make_submitting(steps), **arrays, "collect.sh": collecting}
 
 
 def _make_array(job: Job, step: FarmStep, task: FarmTask) -> str:
@@ -94,7 +94,7 @@ def _start_script(name: str, log: str, options: list[str]) -> list[str]:
 
 def _list_resources(task: FarmTask) -> list[str]:
     """Return the options of sbatch for what a task may use."""
-    options = [f"--cpus-per-task={task.cpus}"]
+    options = [f"--cpus-per-task={task.workers}"]
     if task.minutes:
         options.append(f"--time={math.ceil(task.minutes)}")
     if task.gigabytes:

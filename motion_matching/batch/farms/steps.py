@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,24 +16,25 @@ from ..job import Job
 class FarmTask:
     """How a farm runs rows: what starts them, how many there are in a task, and what it may use.
 
-    Minutes and gigabytes of zero leave the limit to the farm.
+    A task has as many processors as workers. Without minutes or gigabytes the farm's own limits
+    hold. SettingsError for numbers out of their range.
     """
 
     program: str
     chunk: int = 10
-    minutes: float = 0.0
-    gigabytes: float = 0.0
-    cpus: int = 1
-    partition: str = ""
+    workers: int = 1
+    minutes: float | None = None
+    gigabytes: float | None = None
+    partition: str | None = None
     options: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for option, number in (("--chunk", self.chunk), ("--cpus", self.cpus)):
-            if number < 1:
-                raise SettingsError(f"{option} is {number}; give a number of one or more.")
-        for option, amount in (("--minutes", self.minutes), ("--gigabytes", self.gigabytes)):
-            if not amount >= 0:
-                raise SettingsError(f"{option} is {amount:g}; give a number above zero.")
+        if self.chunk < 1:
+            raise SettingsError(f"--chunk is {self.chunk}; give a number of one or more.")
+        for name in ("minutes", "gigabytes"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < math.inf:
+                raise SettingsError(f"--{name} is {value:g}; give a number above zero.")
 
     @property
     def switch(self) -> str:
@@ -43,7 +45,8 @@ class FarmTask:
     @property
     def words(self) -> list[str]:
         """What all tasks add to the command: their workers, and the options given."""
-        return [*(("--workers", str(self.cpus)) if self.cpus > 1 else ()), *self.options]
+        workers = [f"--workers={self.workers}"] if self.workers > 1 else []
+        return [*workers, *self.options]
 
 
 @dataclass(frozen=True)
