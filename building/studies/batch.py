@@ -217,8 +217,7 @@ def _run_slurm(batch: Path, chosen: argparse.Namespace) -> list[str]:
     job, folder = load_job(batch), batch.parent.with_name("scripts")
     _write(folder, slurm.make_files(job, FarmTask(sys.executable), folder))
     with run_slurm() as cluster:
-        environment = {**_environment(), **cluster, "PYTHONPATH": str(ROOT)}
-        said = _run_process(["sh", folder / "submit.sh"], environment)
+        said = _run_process(["sh", folder / "submit.sh"], cluster)
         takes = said.split()[[step.name for step in list_steps(job)].index("take")]
         end = time.monotonic() + _LONGEST_RUN
         while len(_read_times(job)) < len(job.rows) / 5 and time.monotonic() < end:

@@ -46,7 +46,7 @@ def read_takes(folder: Path) -> dict[str, bytes]:
 
 
 def make_environment() -> dict[str, str]:
-    """Return an environment in which this Python finds the package, wherever a farm starts it."""
+    """Return an environment in which this Python finds the package, wherever it is started."""
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "OPENBLAS_NUM_THREADS": "1"}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sys
 import time
@@ -32,7 +33,7 @@ def write_bundle(batch: Path, folder: Path, **task: Any) -> Path:
 def run_openjd(template: Path, *words: object) -> str:
     """Run OpenJD's command line, and return what it prints."""
     command = (sys.executable, "-m", "openjd", *words[:1], template, *words[1:])
-    return run_process(command, template.parent, make_environment(), 120, "openjd")
+    return run_process(command, template.parent, dict(os.environ), 120, "openjd")
 
 
 def decode(template: Path, jobs: str) -> tuple[Any, Any]:

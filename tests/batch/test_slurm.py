@@ -85,10 +85,7 @@ def cluster() -> Iterator[dict[str, str]]:
     if reason := find_missing():
         pytest.skip(reason)
     with run_slurm() as environment:
-        yield {
-            **environment,
-            **{name: make_environment()[name] for name in ("PYTHONPATH", "OPENBLAS_NUM_THREADS")},
-        }
+        yield environment
 
 
 @pytest.mark.slow

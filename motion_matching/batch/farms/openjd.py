@@ -51,7 +51,7 @@ def make_files(job: Job, task: FarmTask, folder: Path) -> dict[str, str]:
 def make_template(job: Job, task: FarmTask, folder: Path) -> dict[str, Any]:
     """Return the template: a step for each stage of the job, and one that joins the reports."""
     steps = list_steps(job)
-    return {
+    template = {
         "specificationVersion": "jobtemplate-2023-09",
         "extensions": ["TASK_CHUNKING"],
         "name": job.path.stem,
@@ -59,6 +59,10 @@ def make_template(job: Job, task: FarmTask, folder: Path) -> dict[str, Any]:
         "parameterDefinitions": _list_parameters(job, task, folder),
         "steps": [*(_make_step(step, task) for step in steps), _make_collecting(steps)],
     }
+    if task.python_path:
+        variables = {"PYTHONPATH": "{{Param.PythonPath}}"}
+        template["jobEnvironments"] = [{"name": "Package", "variables": variables}]
+    return template
 
 
 def _list_parameters(job: Job, task: FarmTask, folder: Path) -> list[dict[str, Any]]:
@@ -77,6 +81,13 @@ def _list_parameters(job: Job, task: FarmTask, folder: Path) -> list[dict[str, A
     path, folder = job.path.absolute(), folder.absolute()
     if path.is_relative_to(folder):
         jobs["default"] = path.relative_to(folder).as_posix()
+    python_path = {
+        "name": "PythonPath",
+        "type": "STRING",
+        "default": task.python_path,
+        "userInterface": {"control": "LINE_EDIT", "label": "Python Path"},
+        "description": "Folder in which Python finds the package",
+    }
     return [
         jobs,
         {
@@ -111,6 +122,7 @@ def _list_parameters(job: Job, task: FarmTask, folder: Path) -> list[dict[str, A
             "userInterface": {"control": "DROPDOWN_LIST", "label": "Program Switch"},
             "description": "How the program runs it: -m for Python, --command for Blender",
         },
+        *([python_path] if task.python_path else []),
     ]
 
 

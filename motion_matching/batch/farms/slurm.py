@@ -52,7 +52,7 @@ def _make_array(job: Job, step: FarmStep, task: FarmTask) -> str:
     options = [f"--array=1-{len(chunks)}", *_list_resources(task)]
     command = _join(job, task, "--only")
     lines = [
-        *_start_script(f"{job.path.stem}-{step.name}", "%x-%A_%a.log", options),
+        *_start_script(f"{job.path.stem}-{step.name}", "%x-%A_%a.log", task, options),
         "rows=$(sed -n \"${SLURM_ARRAY_TASK_ID}p\" <<'ROWS'",
         *chunks,
         "ROWS",
@@ -66,7 +66,7 @@ def _make_array(job: Job, step: FarmStep, task: FarmTask) -> str:
 def _make_collecting(job: Job, task: FarmTask, folder: Path) -> str:
     """Return the script that joins the reports, those of failed rows too."""
     command = _join(job, task, "--collect", str(folder.absolute() / "report.json"))
-    lines = [*_start_script(f"{job.path.stem}-collect", "%x-%j.log", []), f"exec {command}"]
+    lines = [*_start_script(f"{job.path.stem}-collect", "%x-%j.log", task, []), f"exec {command}"]
     return "\n".join(lines) + "\n"
 
 
@@ -84,12 +84,20 @@ def _make_submitting(steps: list[FarmStep]) -> str:
     return _SUBMIT + "\n".join(lines) + "\n"
 
 
-def _start_script(name: str, log: str, options: list[str]) -> list[str]:
+def _start_script(name: str, log: str, task: FarmTask, options: list[str]) -> list[str]:
     """Return the first lines of a script: what Slurm reads, and to stop at errors."""
     # a requeued task goes on in its log
     both = ["--requeue", "--open-mode=append"]
     quoted = [f"--job-name={shlex.quote(name)}", f"--output={shlex.quote(log)}"]
-    return ["#!/bin/sh", *(f"#SBATCH {option}" for option in [*quoted, *both, *options]), "set -eu"]
+    lines = [
+        "#!/bin/sh",
+        *(f"#SBATCH {option}" for option in [*quoted, *both, *options]),
+        "set -eu",
+    ]
+    if task.python_path:
+        path = shlex.quote(task.python_path)
+        lines.append(f"export PYTHONPATH={path}${{PYTHONPATH:+:$PYTHONPATH}}")
+    return lines
 
 
 def _list_resources(task: FarmTask) -> list[str]:

@@ -11,6 +11,8 @@ from pathlib import Path
 from ...engine.errors import SettingsError
 from ..job import Job
 
+_FOLDER = Path(__file__).resolve().parents[3]  # that has the package
+
 
 @dataclass(frozen=True)
 class FarmTask:
@@ -41,6 +43,11 @@ class FarmTask:
         """The option by which the program runs a module (Python) or a command (Blender)."""
         name = self.program.replace("\\", "/").rsplit("/", 1)[-1].lower()
         return "--command" if "blender" in name else "-m"
+
+    @property
+    def python_path(self) -> str:
+        """The folder in which Python finds this package; none for a Blender, which has it."""
+        return str(_FOLDER) if self.switch == "-m" else ""
 
     @property
     def words(self) -> list[str]:
