@@ -53,6 +53,26 @@ def test_a_scene_becomes_motion_capture_and_a_report(folder, tmp_path, capsys):
 
 
 @pytest.mark.slow
+def test_a_build_finds_the_jumps_that_scenes_need(tmp_path):
+    for clip in api.make_demo_clips():
+        if clip.name in ("idle", "walk_speeds"):
+            bvh.save(clip, tmp_path / f"{clip.name}.bvh")
+    (tmp_path / "scene.json").write_text(json.dumps({**SCENE, "marks": SCENE["marks"][:1]}))
+    database, table = tmp_path / "walk.npz", tmp_path / "walk.jumps.npz"
+    (tmp_path / "walk.jumps.npz").write_text("a file of mine")
+    code, said = run_with_errors("build", tmp_path, "-o", database, "--jumps", "--quiet")
+    assert (code, "is no table of jumps" in said) == (1, True)
+    table.unlink()
+    assert not run("build", tmp_path, "-o", database, "--jumps", "--quiet")
+    made = table.read_bytes()
+    words = ("--bvh", tmp_path / "a.bvh", "--preview", "--quiet")
+    for _ in range(2):
+        assert not run("direct", database, tmp_path / "scene.json", *words)
+        assert table.read_bytes() == made
+        table.unlink()  # the second time it is made by the command itself
+
+
+@pytest.mark.slow
 def test_the_table_of_jumps_is_kept_and_gives_the_same_take(folder, tmp_path):
     table = folder / "walk.jumps.npz"
     table.unlink(missing_ok=True)

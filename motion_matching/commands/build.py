@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from ..api.databases import Built, build_with_report
+from ..api.directing import open_director
 from ..api.motion import list_sources
 from ..engine.body import axes, rig
 from ..engine.building.build import BuildSettings
@@ -18,6 +19,7 @@ from ..engine.database.features.features import load_schema
 from ..engine.database.tags import tags as tagging
 from ..engine.database.tags.tags import parse_names
 from ..engine.database.tags.thresholds import AutoTagSettings
+from ..engine.direct.footage.jump_table import can_keep_table, get_table_path
 from ..engine.errors import SettingsError
 from ..engine.facts import postures
 from ..engine.files import file_paths
@@ -78,6 +80,10 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
                 for clip, own in tags.items()
             }
             tagging.save_tags(all_tags, written.save_tags)
+        if arguments.jumps:
+            open_director(
+                built.database, get_table_path(arguments.output), progress=out.show_progress
+            )
         databases.save(built.database, written.output)
     for note in notes:
         out.say(note)
@@ -97,6 +103,8 @@ def check(arguments: argparse.Namespace) -> None:
     read = [("the build", path) for path in arguments.sources]
     read += name_paths(arguments, "rig", "tags", "features")
     check_targets(arguments, _TARGETS, read)
+    if arguments.jumps and not can_keep_table(path := get_table_path(arguments.output)):
+        raise SettingsError(f"{path} is no table of jumps, and would be replaced; rename it.")
     _make_settings(arguments)
 
 

@@ -83,6 +83,8 @@ BUILD: Groups = {
         "--set NAME=VALUE": "change a setting of --auto-tags, such as idle_speed=0.3; may be "
         "repeated",
         "--save-tags FILE.json": "write the tags of all clips, to edit them and use with --tags",
+        "--jumps": "also find the jumps between all frames, which 'direct' otherwise does first; "
+        "they are kept beside the database, as FILE.jumps.npz",
         "--leave-out {odd}": "never play odd postures, such as a stumble in a run, where their "
         "gait has others (default: make them costly, see posture_weight of 'take')",
         "--keep-frames": "keep all frames, and only report bad ones (default: T-poses at the ends, "
