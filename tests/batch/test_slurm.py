@@ -47,6 +47,7 @@ def test_a_stage_is_an_array_with_its_resources(tmp_path: Path) -> None:
     assert "--workers=2" in (folder / "take.sh").read_text()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="writes a shell script")
 def test_stages_wait_for_those_they_need(tmp_path: Path) -> None:
     folder = write_scripts(write_batch(tmp_path / "batch"), tmp_path / "scripts")
     sbatch = tmp_path / "sbatch"
