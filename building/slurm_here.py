@@ -99,13 +99,15 @@ def wait_for_jobs(environment: dict[str, str], seconds: float) -> None:
 
 def requeue(job: str, environment: dict[str, str]) -> None:
     """End the running tasks of a job and queue them again, to start at once, not in two minutes."""
-    _change(environment, "requeue", job)
-    end = time.monotonic() + _WAIT
-    while "BeginTime" not in _ask(environment, "squeue", f"--jobs={job}", "--format=%r"):
-        if time.monotonic() > end:
-            raise TimeoutError(f"job {job} is not queued again")
-        time.sleep(0.1)
-    _change(environment, "update", f"JobId={job}", "StartTime=now")
+    which = ("squeue", "--array", "--noheader", f"--jobs={job}")
+    for task in _ask(environment, *which, "--states=RUNNING", "--format=%i").split():
+        _change(environment, "requeue", task)
+        end = time.monotonic() + _WAIT
+        while f"{task} BeginTime" not in _ask(environment, *which, "--format=%i %r"):
+            if time.monotonic() > end:
+                raise TimeoutError(f"task {task} is not queued again")
+            time.sleep(0.1)
+        _change(environment, "update", f"JobId={task}", "StartTime=now")
 
 
 def _change(environment: dict[str, str], *words: str) -> None:

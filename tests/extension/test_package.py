@@ -82,7 +82,7 @@ def test_a_zip_holds_the_whole_package_and_nothing_else(zips):
     expected = {
         str(file.relative_to(ours).as_posix())
         for file in ours.rglob("*")
-        if file.suffix in (".py", ".typed", ".npz", ".json", ".license")
+        if file.suffix in (".py", ".typed", ".npz", ".json", ".js", ".license")
     }
     expected.remove("__main__.py")  # which only a checkout runs
     expected |= {
