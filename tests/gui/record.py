@@ -578,6 +578,18 @@ def play_and_takes():
     yield from save_panels("play", "takes")
 
 
+def batch():
+    """What a job exports, after it was."""
+    yield from arrange_panels("takes", "batch")
+    settings = bpy.context.object.motion_matching
+    settings.script.script = "random"
+    settings.job.use_bvh = True
+    settings.job.folder = str(FOLDER / "job")
+    call(bpy.ops.motion_matching.export_job, "INVOKE_DEFAULT")
+    yield from wait_for_work()
+    yield from save_panels("takes")
+
+
 def database():
     """The strip, the database and its chosen source."""
     yield from arrange_panels("database", "source")
@@ -899,6 +911,7 @@ PICTURES = {
     "live_proxy": proxy,
     "live_take": recorded,
     "play_and_takes": play_and_takes,
+    "batch": batch,
     "databases": databases,
     "controller": controller,
     "features": features,
