@@ -119,9 +119,9 @@ def _load(path: Path) -> Clip | None:
         found = array_files.expect_arrays(arrays, _ARRAYS, sizes, path, DatabaseError)
         # copies, as of a file that was just read: its file may be deleted meanwhile
         found = {name: np.array(array) for name, array in found.items()}
-        rest = {name: found.pop(name) for name in _OF_SKELETON}
+        parents, positions, rotations = (found.pop(name) for name in _OF_SKELETON)
         sites = tuple((bone, (x, y, z)) for bone, (x, y, z) in header["end_sites"])
-        skeleton = Skeleton(tuple(header["bones"]), end_sites=sites, **rest)
+        skeleton = Skeleton(tuple(header["bones"]), parents, positions, rotations, sites)
         return Clip(
             header["name"],
             skeleton,

@@ -67,6 +67,7 @@ OTHERS = {
     "mirror": [True],
     "keep_frames": [True],
     "keep_floor": [True],
+    "compact": [True],
     "tempo": [True],
     "up": ["X"],
     "forward": ["X"],
