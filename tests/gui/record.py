@@ -587,6 +587,7 @@ def batch():
     settings.job.folder = str(FOLDER / "job")
     call(bpy.ops.motion_matching.export_job, "INVOKE_DEFAULT")
     yield from wait_for_work()
+    settings.job.folder = ""
     yield from save_panels("takes")
 
 

@@ -217,6 +217,7 @@ def _finish_row(row: Row, name: str, frame: int, plan: ExportPlan) -> Row:
 def _export_character(obj: bpy.types.Object, folder: Path) -> Row:
     """Save a copy of the open file into a job's folder; return the options about it."""
     with replacing(folder / _CHARACTER, SettingsError) as path:
+        path.unlink()  # or Blender would keep it as the version before
         bpy.ops.wm.save_as_mainfile(filepath=str(path), copy=True, compress=True)
     settings = settings_of(obj)
     options: Row = {"onto": _CHARACTER, "armature": obj.name}

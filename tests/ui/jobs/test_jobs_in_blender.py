@@ -81,6 +81,9 @@ def test_takes_and_scenes_are_rows_that_hold(obj):
     assert ops.export_job() == {"FINISHED"}  # over the job that was there
     folder, job = read_job(obj)
     assert [row["seed"] for row in job["rows"]] == [0, 1, 2]
+    names = {path.name for path in folder.iterdir()}
+    assert {"jobs.json", "scene.json", "database.npz", "character.blend", "template.json"} <= names
+    assert not [name for name in names if "unfinished" in name]
     assert run_batch(folder, "--check") == 0
 
 
