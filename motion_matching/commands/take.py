@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ..api.data_sets import write_npz
 from ..api.performing import PerformedTake, Setup, find_performance, load_preset, replace_obstacles
 from ..engine import field, insight  # loaded for the options that ask for them
 from ..engine.database.database import Database
@@ -21,7 +20,7 @@ from ..engine.performance import performance as performances
 from ..engine.performance.performance import Performance
 from ..engine.performance.published import FIELD, MATCHING
 from ..engine.sources.sources import BLEND, get_ending
-from ..engine.takes import comparison, takes
+from ..engine.takes import comparison, take_files, takes
 from .blend import check_blend, read_ground, write_blend
 from .checks import check_number, check_seed, check_targets, name_paths, write_together
 from .loading import check_blender, find_set, load_blender, load_database, tell_differences
@@ -102,7 +101,7 @@ def _write(
     if arguments.bvh:
         takes.write_bvh(take, arguments.bvh)
     if arguments.npz:
-        write_npz(take, database, arguments.npz)
+        take_files.save(take_files.store_takes([take], database), arguments.npz)
     if arguments.report or not arguments.quiet:
         out.show_progress("Measuring")
         report = made.report(arguments.bvh)
