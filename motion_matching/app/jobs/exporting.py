@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,13 +16,11 @@ import bpy
 
 from ...batch import farms
 from ...batch.job import load_job
-from ...engine.database import database as databases
 from ...engine.database.database import Database
 from ...engine.direct.shot import shot_file
 from ...engine.errors import SettingsError
 from ...engine.files.file_paths import replacing, write_text
 from ...engine.performance import performance as performances
-from ...engine.performance.performance import Performance
 from ...engine.performance.scripts import SCRIPTS
 from ...engine.performance.settings import PerformerSettings
 from ...engine.takes import takes
@@ -33,13 +33,14 @@ from ..marks import shots
 from ..property_access import settings_of
 from ..steps import Steps
 from ..takes.baking import BakePlan
-from ..takes.take_actions import find_take_action, read_parts_on_ground
+from ..takes.take_actions import TakePart, find_take_action, read_parts_on_ground
 
 JOBS = "jobs.json"
 _CHARACTER = "character.blend"
 _DATABASE = "database.npz"
 _FIELD = "field.npz"
 _SCENE = "scene.json"
+_PERFORMANCES = "performances"
 _UNSAFE = re.compile(r"[^\w.-]+")  # what some file system does not take in a name
 
 Row = dict[str, Any]
@@ -62,9 +63,10 @@ class ExportPlan:
 
 
 class Exported(NamedTuple):
-    """The rows of a job, and sentences on takes that cannot be rows."""
+    """The rows of a job, the texts of the files they read, and why takes cannot be rows."""
 
     rows: list[Row]
+    texts: dict[str, str]
     left_out: list[str]
 
 
@@ -97,13 +99,17 @@ def export_steps(obj: bpy.types.Object, plan: ExportPlan) -> Steps[Exported]:
     uid = obj.session_uid
     obj, database, settings = yield from load_with_settings_steps(obj)
     method = ChosenMethod.from_object(obj)
-    folder.mkdir(parents=True, exist_ok=True)
     make = {"TAKES": _export_takes, "SCENE": _export_scene, "SCRIPT": _export_script}[plan.kind]
-    rows, left_out = yield from make(uid, database, settings, plan, folder)
-    if not rows:
-        raise SettingsError(" ".join(left_out) or "There is no take to export; bake one first.")
+    exported = yield from make(uid, database, settings, plan)
+    if not exported.rows:
+        reasons = " ".join(exported.left_out)
+        raise SettingsError(reasons or "There is no take to export; bake one first.")
+    with _naming(folder):
+        (folder / _PERFORMANCES).mkdir(parents=True, exist_ok=True)
+    for name, text in exported.texts.items():
+        write_text(folder / name, text, SettingsError)
     yield "Copying the Database", 0.8
-    databases.save(database, folder / _DATABASE)
+    takes.save_database(database, folder / _DATABASE)
     shared: Row = {"database": _DATABASE}
     if method.file and plan.kind != "SCENE":
         _copy(method.file, folder / _FIELD)
@@ -113,49 +119,51 @@ def export_steps(obj: bpy.types.Object, plan: ExportPlan) -> Steps[Exported]:
     if "output" in plan.formats:
         yield "Copying the Character", 0.9
         shared |= _export_character(get_armature(uid), folder)
-    job = {"defaults": shared, "rows": rows}
+    job = {"defaults": shared, "rows": exported.rows}
     write_text(folder / JOBS, json.dumps(job, indent=1) + "\n", SettingsError)
     task = farms.FarmTask("blender", chunk=plan.chunk)
     files = farms.openjd.make_files(load_job(folder / JOBS), task, folder)
     for name, text in files.items():
         write_text(folder / name, text, SettingsError)
-    return Exported(rows, left_out)
+    return exported
+
+
+@contextmanager
+def _naming(folder: Path) -> Iterator[None]:
+    """Raise what the disk says about a folder as SettingsError, which names it."""
+    try:
+        yield
+    except OSError as cause:
+        text = f"The folder {folder} cannot be used ({cause.strerror})"
+        raise SettingsError(f"{text}; choose another in 'Folder'.") from cause
 
 
 def _check_folder(folder: Path) -> None:
     """Raise SettingsError if a folder holds anything, but no job that may be replaced."""
-    try:
+    with _naming(folder):
         is_taken = folder.exists() and not (folder / JOBS).is_file() and any(folder.iterdir())
-    except OSError as cause:
-        text = f"The folder {folder} cannot be read ({cause.strerror})"
-        raise SettingsError(f"{text}; choose another in 'Folder'.") from cause
     if is_taken:
         text = f"The folder {folder} holds other files"
         raise SettingsError(f"{text}; choose an empty one in 'Folder'.")
 
 
 def _export_takes(
-    uid: int, database: Database, settings: PerformerSettings, plan: ExportPlan, folder: Path
+    uid: int, database: Database, settings: PerformerSettings, plan: ExportPlan
 ) -> Steps[Exported]:
-    """Export takes as they were performed. Those of several parts, or led in, are left out."""
-    exported = Exported([], [])
+    """Export takes as they were performed."""
+    exported = Exported([], {}, [])
     for number, take in enumerate(plan.takes):
         yield f"Exporting {take.name}", number / len(plan.takes)
         parts = read_parts_on_ground(get_armature(uid), find_take_action(take))
-        if len(parts) > 1 or parts[0].lead_in or parts[0].collection:
-            text = f"'{take.name}' was recorded in parts, and is left out"
-            exported.left_out.append(f"{text}; its action is in this file.")
-            continue
-        row = _save_performance(take.name, parts[0].performance, folder)
-        exported.rows.append(_finish_row(row, take.name, round(parts[0].frame), plan))
+        _add_row(exported, take.name, parts, plan)
     return exported
 
 
 def _export_script(
-    uid: int, database: Database, settings: PerformerSettings, plan: ExportPlan, folder: Path
+    uid: int, database: Database, settings: PerformerSettings, plan: ExportPlan
 ) -> Steps[Exported]:
     """Export a script with one seed after the other, or once if it draws nothing by chance."""
-    exported = Exported([], [])
+    exported = Exported([], {}, [])
     script = plan.plan
     is_random = script.along == "script" and SCRIPTS[script.script].draw
     count = plan.count if is_random else 1
@@ -163,30 +171,28 @@ def _export_script(
         yield "Exporting the Script", number / count
         seeded = replace(script, seed=script.seed + number)
         request = yield from seeded.build_request_steps(uid, database, settings)
-        part = request.parts[0]
+        performed = replace(request.parts[0].performance, settings=settings.to_dict())
+        parts = (request.parts[0]._replace(performance=performed),)
         name = f"{request.name} {seeded.seed}" if count > 1 else request.name
-        performed = replace(part.performance, settings=settings.to_dict())
-        row = _save_performance(name, performed, folder)
-        exported.rows.append(_finish_row(row, name, script.frame, plan))
+        _add_row(exported, name, parts, plan)
     return exported
 
 
 def _export_scene(
-    uid: int, database: Database, settings: PerformerSettings, plan: ExportPlan, folder: Path
+    uid: int, database: Database, settings: PerformerSettings, plan: ExportPlan
 ) -> Steps[Exported]:
     """Export the marks and paths of the director, solved with one seed after the other."""
     yield "Exporting the Scene", 0.0
     obj = get_armature(uid)
     request = shots.build_request(obj, database)
     shot = shots.add_surroundings(obj, request)
-    shot_file.save(shot, folder / _SCENE)
     changes = _describe_changes(settings, takes.make_default_settings(database))
     rows = []
     for seed in range(shot.seed, shot.seed + plan.count):
         row: Row = {"command": "direct", "scene": _SCENE, "seed": seed, "set": changes}
         name = f"{shot.name} {seed}" if plan.count > 1 else shot.name
-        rows.append(_finish_row(row, name, request.frame, plan))
-    return Exported(rows, [])
+        rows.append(row | _name_files(_to_file_name(name), request.frame, plan))
+    return Exported(rows, {_SCENE: shot_file.to_json(shot)}, [])
 
 
 def _describe_changes(settings: PerformerSettings, default: PerformerSettings) -> Row:
@@ -198,20 +204,36 @@ def _describe_changes(settings: PerformerSettings, default: PerformerSettings) -
     return changes | speeds
 
 
-def _save_performance(name: str, performance: Performance, folder: Path) -> Row:
-    """Write a performance into a job's folder; return the row that performs it."""
-    path = Path("performances") / f"{_to_file_name(name)}.json"
-    (folder / path.parent).mkdir(exist_ok=True)
-    performances.save(replace(performance, name=name, method=""), folder / path)
-    return {"command": "take", "script": path.as_posix()}
+def _add_row(exported: Exported, name: str, parts: Sequence[TakePart], plan: ExportPlan) -> None:
+    """Add the row that performs a take, and its performance.
+
+    Takes of several parts, or led in, are left out: a command performs whole ones from their start.
+    """
+    first, *others = parts
+    if others or first.lead_in or first.collection:
+        text = f"'{name}' is recorded in parts or from a recording, and is left out"
+        exported.left_out.append(f"{text}; bake it here.")
+        return
+    stem = _find_free(_to_file_name(name), [Path(row["script"]).stem for row in exported.rows])
+    path = f"{_PERFORMANCES}/{stem}.json"
+    performed = replace(first.performance, name=name, method="")
+    exported.texts[path] = performances.to_json(performed)
+    row: Row = {"command": "take", "script": path}
+    exported.rows.append(row | _name_files(stem, round(first.frame), plan))
 
 
-def _finish_row(row: Row, name: str, frame: int, plan: ExportPlan) -> Row:
-    """Return a row with the files that it writes, and the frame it starts on."""
+def _find_free(stem: str, taken: Sequence[str]) -> str:
+    """Return a name that differs from those taken in more than its case."""
+    known = {name.casefold() for name in taken}
+    numbered = (f"{stem}_{number}" for number in itertools.count(2))
+    return next(name for name in itertools.chain((stem,), numbered) if name.casefold() not in known)
+
+
+def _name_files(stem: str, frame: int, plan: ExportPlan) -> Row:
+    """Return the files that a row writes, and the frame it starts on."""
     endings = {"output": ".blend", "bvh": ".bvh", "npz": ".npz", "report": ".json"}
-    stem = f"takes/{_to_file_name(name)}"
-    files = {option: f"{stem}{endings[option]}" for option in plan.formats}
-    return row | files | ({"frame": frame} if "output" in files else {})
+    files = {option: f"takes/{stem}{endings[option]}" for option in plan.formats}
+    return files | ({"frame": frame} if "output" in files else {})
 
 
 def _export_character(obj: bpy.types.Object, folder: Path) -> Row:

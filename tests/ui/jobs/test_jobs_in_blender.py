@@ -68,13 +68,15 @@ def test_an_exported_script_is_the_take_that_is_baked(obj):
 
 def test_takes_and_scenes_are_rows_that_hold(obj):
     settings = obj.motion_matching
-    ops.bake_script(script="figure_eight", seconds=2.0)
+    for name in ("Walk/A", "walk A"):  # one and the same name on some disks
+        ops.bake_script(script="figure_eight", seconds=2.0)
+        settings.takes[-1].action.name = name
     settings.job.kind = "TAKES"
     assert ops.export_job() == {"FINISHED"}
     folder, job = read_job(obj)
-    [row] = job["rows"]
-    assert row["output"].startswith("takes/")
-    assert (folder / row["script"]).is_file()
+    written = [row["output"] for row in job["rows"]]
+    assert written == ["takes/Walk_A.blend", "takes/walk_A_2.blend"]
+    assert all((folder / row["script"]).is_file() for row in job["rows"])
     assert run_batch(folder, "--check") == 0
     add_mark(60, (0.1, -1.6, 0.1))
     settings.job.kind, settings.job.count = "SCENE", 3
@@ -103,6 +105,8 @@ def test_what_cannot_be_exported_is_said_and_nothing_is_written(obj, tmp_path):
     job.folder = str(mine)
     expect_refusal(ops.export_job, "holds other files")
     assert [path.name for path in mine.iterdir()] == ["letter.txt"]
+    job.folder = str(mine / "letter.txt" / "job")
+    expect_refusal(ops.export_job, "cannot be used", "choose another")
 
 
 def test_a_job_is_submitted_by_a_program_without_a_shell(obj, addon):
