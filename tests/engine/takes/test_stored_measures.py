@@ -11,7 +11,9 @@ import pytest
 
 from motion_matching.engine.building import retagging
 from motion_matching.engine.database import database as databases
+from motion_matching.engine.database import stored_facts
 from motion_matching.engine.database.database import Database
+from motion_matching.engine.facts import avoided_postures, character
 from motion_matching.engine.takes import stored_measures, takes
 from tests.engine.sizes import make_sizes
 
@@ -53,6 +55,55 @@ def test_a_stored_database_is_not_measured_again(demo_database, tmp_path):
     loaded = reload(demo_database, tmp_path / "others.npz", others)
     for name, values in stored_measures.collect_facts(loaded).items():
         assert values == pytest.approx(others[name], rel=1e-6), name
+
+
+@pytest.fixture
+def saved(demo_database, tmp_path):
+    """The demo with everything that is stored of it, and the functions stored."""
+    takes.save_database(demo_database, tmp_path / "whole.npz")
+    return databases.load(tmp_path / "whole.npz")
+
+
+def assert_same(first: Any, second: Any) -> None:
+    """Compare results of functions to the bit, and the types in them."""
+    if isinstance(first, np.ndarray):
+        assert first.dtype == second.dtype
+        np.testing.assert_array_equal(first, second)
+    else:
+        assert repr(first) == repr(second)
+
+
+def test_results_of_functions_are_stored_to_the_bit(demo_database, saved):
+    sizes = {"N": saved.frame_count, "L": len(saved.roles.legs)}
+    for make in stored_measures.DERIVED:
+        known = stored_facts.recall(make, saved.stored_facts, sizes)
+        assert known is not None, make
+        assert_same(known[0], make(demo_database))
+
+
+@pytest.mark.parametrize(
+    ("make", "damage"),
+    [
+        (character.measure_character_legs, [[1, 2]]),
+        (character.measure_character_legs, 3),
+        (character.measure_character_gaze, [[1], [0.5], [0.5], "x", [0, 0, 0], [0, 0, 0]]),
+        (character.measure_character_gaze, [[1], [0.5], [1e99], 0, [0, 0, 0], [0, 0, 0]]),
+        (character.measure_climb_speeds, [[1.0], None]),
+        (character.find_played_toes, np.zeros((5, 2, 8), np.float32)),
+        (character.find_played_toes, np.zeros((1, 2), np.float64)),
+        (avoided_postures.find_odd_frames, []),
+    ],
+)
+def test_damaged_results_are_measured_again(demo_database, tmp_path, make, damage):
+    loaded = reload(demo_database, tmp_path / "damaged.npz", {f"facts/{make.__name__}": damage})
+    assert f"facts/{make.__name__}" in loaded.stored_facts
+    assert_same(loaded.derive(make), make(demo_database))
+
+
+def test_results_of_another_version_are_measured_again(demo_database, tmp_path):
+    facts = stored_measures.collect_derived(demo_database)
+    other = reload(demo_database, tmp_path / "other.npz", facts | {"version": 0})
+    assert other.stored_facts == {}
 
 
 @pytest.mark.parametrize(
