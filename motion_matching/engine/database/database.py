@@ -200,10 +200,14 @@ class Database:
         """Return a fact of the database in body units, such as its idles, computed once."""
         database = self.in_body_units
         if make not in database._derived:
-            sizes = {"N": self.frame_count, "L": len(self.roles.legs)}
-            known = stored_facts.recall(make, database.stored_facts, sizes)
+            known = database.recall(make)
             database._derived[make] = known[0] if known else make(database)
         return database._derived[make]
+
+    def recall(self, make: Callable[[Database], Derived]) -> tuple[Derived] | None:
+        """Return what its file has of a fact in a tuple, or None."""
+        sizes = {"N": self.frame_count, "L": len(self.roles.legs)}
+        return stored_facts.recall(make, self.stored_facts, sizes)
 
     def store_derived(self, made: Iterable[Callable[[Database], Any]]) -> dict[str, Any]:
         """Return results of these functions as facts to save; `derive` returns them once loaded."""

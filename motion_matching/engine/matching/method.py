@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -142,7 +142,14 @@ class MotionMatching:
         # last, because it prepares the rows for these settings, which must not be refused any more
         features = self._weigh_features(search, fitted, allowed)
         self._bias = price_frames(self.database, search.posture_weight)
-        return self._differences.make_index(features, allowed, self._bias)
+        known = self.database.recall(find_search_order) if search.weights is None else None
+        order = known[0] if known else None
+        return self._differences.make_index(features, allowed, self._bias, order)
+
+    @property
+    def search_order(self) -> np.ndarray:
+        """The order (M,) in which the search has the frames that it may enter."""
+        return self._index.order
 
     def _weigh_features(
         self, search: Search, fitted: FittedFeatures, allowed: np.ndarray
@@ -677,6 +684,18 @@ class MotionMatching:
             terms = measure_terms(self.terms, np.array([frame]), search.context)[0].tolist()
         total = cost + self._bias.item(frame) + support + sum(terms)
         return Candidate(frame, total, tuple(by_feature.tolist()), support, tuple(terms))
+
+
+def find_search_order(database: Database) -> Annotated[np.ndarray, np.int32, (None,)]:
+    """Return the order (M,) of the frames that a search with default settings may enter.
+
+    It is empty for a database that cannot be searched.
+    """
+    try:
+        order = MotionMatching(database, PerformerSettings()).search_order
+    except DatabaseError:
+        return np.empty(0, np.int32)
+    return order.astype(np.int32)
 
 
 def _list_apart(frames: np.ndarray, costs: np.ndarray, apart: int) -> Iterator[tuple[int, float]]:

@@ -26,6 +26,7 @@ from ..facts.idles import find_idle_runs
 from ..facts.motion_limits import MotionLimits
 from ..facts.postures import find_all_odd_postures
 from ..facts.stances import StanceScore
+from ..matching.method import find_search_order
 from . import baking, metrics
 from .bodies import BodyMotion
 
@@ -38,6 +39,7 @@ DERIVED: tuple[Callable[[Database], Any], ...] = (
     find_all_odd_postures,
     find_odd_frames,
     find_avoided_frames,
+    find_search_order,
 )
 
 
