@@ -206,7 +206,8 @@ class Database:
 
     def recall(self, make: Callable[[Database], Derived]) -> tuple[Derived] | None:
         """Return what its file has of a fact in a tuple, or None."""
-        sizes = {"N": self.frame_count, "L": len(self.roles.legs)}
+        dimensions = self.schema.dimensions
+        sizes = {"N": self.frame_count, "L": len(self.roles.legs), "D": dimensions}
         return stored_facts.recall(make, self.stored_facts, sizes)
 
     def store_derived(self, made: Iterable[Callable[[Database], Any]]) -> dict[str, Any]:
@@ -375,15 +376,19 @@ class Database:
 
         Near is within `end_guard` seconds; the past is as long as the features look back.
         """
-        at_start = np.zeros(self.frame_count, bool)
         at_end = np.zeros(self.frame_count, bool)
         guard = round(end_guard * self.fps)
         past = round(self.schema.past * self.fps)
-        for start, stop, origin in zip(self.starts, self.stops, self.ranges, strict=True):
-            if guard > 0:
-                left = _count_frames_to_dead_end(self.successors[start:stop], origin.loop)
+        loops = np.array([origin.loop for origin in self.ranges])
+        if guard > 0:
+            # any other range ends in a dead end
+            at_end = _count_frames_to_dead_end(self.successors, loop=False) < guard
+            for start, stop in zip(self.starts[loops], self.stops[loops], strict=True):
+                left = _count_frames_to_dead_end(self.successors[start:stop], loop=True)
                 at_end[start:stop] = left < guard
-            at_start[start : min(start + past, stop)] = not origin.loop
+        first = np.where(loops, self.frame_count, self.starts)[self.range_of_frame]
+        frames = np.arange(self.frame_count)
+        at_start = (frames >= first) & (frames < first + past)
         return at_start, at_end
 
     def get_frame_source(self, frame: int) -> FrameSource:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import is_dataclass
+from dataclasses import fields, is_dataclass
 from types import NoneType, UnionType
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -53,10 +53,12 @@ def _name(make: Callable[..., Any]) -> str:
 
 def _encode(value: Any) -> Any:
     """Return a value as JSON data. TypeError for numbers that would come back as others."""
+    if isinstance(value, np.ndarray) and value.ndim == 1:
+        return value.tolist()
     if isinstance(value, tuple):
         return [_encode(each) for each in value]
     if is_dataclass(value):
-        return [_encode(each) for each in vars(value).values()]
+        return [_encode(getattr(value, field.name)) for field in fields(value)]
     if type(value) is float and not math.isfinite(value):
         return str(value)
     if type(value) not in (float, int, bool, str, NoneType):
@@ -82,7 +84,8 @@ def _decode(kind: Any, value: Any, sizes: Mapping[str, int]) -> Any:
         if type(value) is not kind:
             raise EntryError(f"{value!r} is no {kind.__name__}")
         return value
-    return kind(*_decode_all(get_type_hints(kind).values(), value, sizes))
+    kinds = get_type_hints(kind, include_extras=True).values()
+    return kind(*_decode_all(kinds, value, sizes))
 
 
 def _decode_all(kinds: Any, values: Any, sizes: Mapping[str, int]) -> list[Any]:
@@ -92,7 +95,7 @@ def _decode_all(kinds: Any, values: Any, sizes: Mapping[str, int]) -> list[Any]:
 
 
 def _expect_float(value: Any) -> float | int:
-    if value in ("inf", "-inf"):
+    if isinstance(value, str) and value in ("inf", "-inf"):
         return float(value)
     if type(value) not in (float, int) or not abs(value) <= array_files.LARGEST_VALUE:
         raise EntryError(f"{value!r} is no number")
@@ -102,6 +105,9 @@ def _expect_float(value: Any) -> float | int:
 def _expect_array(
     value: Any, dtype: Any, shape: tuple[Any, ...], sizes: Mapping[str, int]
 ) -> np.ndarray:
+    if isinstance(value, list):
+        kind = type(np.zeros((), dtype).item())
+        value = np.array([_decode(kind, each, sizes) for each in value], dtype)
     if not isinstance(value, np.ndarray) or value.dtype != np.dtype(dtype):
         raise EntryError("an array is of another type")
     if not array_files.fits_shape(value, tuple(sizes.get(n, n) for n in shape)):

@@ -190,7 +190,7 @@ class MotionMatching:
         """Return the range (G,) of wishes that the data distinguishes."""
         if self.database.schema.normalization != "feature":
             return np.array(-np.inf), np.array(np.inf)
-        rows = self._rows[self._allowed][:, self._goal_columns]
+        rows = self._rows[:, self._goal_columns][self._allowed]
         least, most = rows.min(axis=0), rows.max(axis=0)
         beyond = NUMBERS.beyond_data * (most - least)
         return least - beyond, most + beyond

@@ -11,9 +11,10 @@ import pytest
 
 from motion_matching.engine.building import retagging
 from motion_matching.engine.database import database as databases
-from motion_matching.engine.database import stored_facts
 from motion_matching.engine.database.database import Database
+from motion_matching.engine.database.features.features import Normalization
 from motion_matching.engine.facts import avoided_postures, character
+from motion_matching.engine.matching import fitted_features, method
 from motion_matching.engine.takes import stored_measures, takes
 from tests.engine.sizes import make_sizes
 
@@ -69,14 +70,16 @@ def assert_same(first: Any, second: Any) -> None:
     if isinstance(first, np.ndarray):
         assert first.dtype == second.dtype
         np.testing.assert_array_equal(first, second)
+    elif isinstance(first, Normalization):
+        for name in vars(first):
+            assert_same(getattr(first, name), getattr(second, name))
     else:
         assert repr(first) == repr(second)
 
 
 def test_results_of_functions_are_stored_to_the_bit(demo_database, saved):
-    sizes = {"N": saved.frame_count, "L": len(saved.roles.legs)}
     for make in stored_measures.DERIVED:
-        known = stored_facts.recall(make, saved.stored_facts, sizes)
+        known = saved.recall(make)
         assert known is not None, make
         assert_same(known[0], make(demo_database))
 
@@ -92,12 +95,23 @@ def test_results_of_functions_are_stored_to_the_bit(demo_database, saved):
         (character.find_played_toes, np.zeros((5, 2, 8), np.float32)),
         (character.find_played_toes, np.zeros((1, 2), np.float64)),
         (avoided_postures.find_odd_frames, []),
+        (fitted_features.measure_normalization, [[0.0], [1.0], [True]]),
+        (fitted_features.measure_normalization, [["x"], [None], [[]]]),
+        (method.find_search_order, np.zeros((2, 3), np.int32)),
     ],
 )
 def test_damaged_results_are_measured_again(demo_database, tmp_path, make, damage):
     loaded = reload(demo_database, tmp_path / "damaged.npz", {f"facts/{make.__name__}": damage})
     assert f"facts/{make.__name__}" in loaded.stored_facts
     assert_same(loaded.derive(make), make(demo_database))
+
+
+@pytest.mark.parametrize("order", [[], [0] * 512, [-1] * 256, [10**6] * 256])
+def test_an_order_of_other_frames_is_not_searched(demo_database, tmp_path, order):
+    stored = {"facts/find_search_order": np.array(order, np.int32)}
+    loaded = reload(demo_database, tmp_path / "other.npz", stored)
+    known, found = (method.find_search_order(each) for each in (demo_database, loaded))
+    np.testing.assert_array_equal(known, found)
 
 
 def test_results_of_another_version_are_measured_again(demo_database, tmp_path):
