@@ -84,8 +84,8 @@ def _decode(kind: Any, value: Any, sizes: Mapping[str, int]) -> Any:
         if type(value) is not kind:
             raise EntryError(f"{value!r} is no {kind.__name__}")
         return value
-    kinds = get_type_hints(kind, include_extras=True).values()
-    return kind(*_decode_all(kinds, value, sizes))
+    parts = get_type_hints(kind, include_extras=True).values()
+    return kind(*_decode_all(parts, value, sizes))
 
 
 def _decode_all(kinds: Any, values: Any, sizes: Mapping[str, int]) -> list[Any]:

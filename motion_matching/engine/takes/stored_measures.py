@@ -26,9 +26,7 @@ from ..facts.idles import find_idle_runs
 from ..facts.motion_limits import MotionLimits
 from ..facts.postures import find_all_odd_postures
 from ..facts.stances import StanceScore
-from ..matching.fitted_features import measure_normalization
-from ..matching.method import find_search_order
-from ..matching.tempo import measure_velocities
+from ..matching import method
 from . import baking, metrics
 from .bodies import BodyMotion
 
@@ -41,9 +39,7 @@ DERIVED: tuple[Callable[[Database], Any], ...] = (
     find_all_odd_postures,
     find_odd_frames,
     find_avoided_frames,
-    find_search_order,
-    measure_normalization,
-    measure_velocities,
+    *method.DERIVED,
 )
 
 
