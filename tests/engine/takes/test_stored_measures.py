@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -143,6 +144,44 @@ def test_other_tags_have_facts_of_their_own(demo_database, tmp_path):
     loaded = reload(demo_database, tmp_path / "stored.npz", facts)
     unused = np.arange(loaded.frame_count) < 100
     assert retagging.exclude(loaded, unused).stored_facts == {}
+
+
+def sum_numbers(fact: Any) -> float:
+    if isinstance(fact, list):
+        return sum(map(sum_numbers, fact))
+    return 0.0 if fact is None or isinstance(fact, str) else float(np.sum(fact, dtype=np.float64))
+
+
+def test_the_version_of_facts_rises_with_the_way_their_functions_measure(demo_database):
+    """If this fails as they measure in another way, raise `FACTS_VERSION`."""
+    facts = stored_measures.collect_derived(demo_database)
+    assert databases.FACTS_VERSION == 1
+    known = {
+        "measure_character_legs": 807.15,
+        "measure_character_gaze": 28.616,
+        "measure_climb_speeds": 0.0,
+        "find_played_toes": 6653543.0,
+        "find_all_odd_postures": 0.0,
+        "find_odd_frames": 0.0,
+        "find_avoided_frames": 0.0,
+        "measure_normalization": 39.406,
+        "measure_velocities": -23799.8,
+    }
+    sums = {name.removeprefix("facts/"): sum_numbers(fact) for name, fact in facts.items()}
+    del sums["find_search_order"]  # any order of the frames is right
+    assert sums == pytest.approx(known, rel=1e-3)
+
+
+def test_a_compact_database_stores_the_facts_of_its_rounded_motion(demo_database, tmp_path):
+    poses, velocities = (np.array(a) for a in (demo_database.poses, demo_database.velocities))
+    compact = replace(demo_database, poses=poses, velocities=velocities).rounded()
+    takes.save_database(compact, tmp_path / "compact.npz")
+    loaded = databases.load(tmp_path / "compact.npz")
+    plain = reload(compact, tmp_path / "plain.npz")
+    for make in stored_measures.DERIVED:
+        known = loaded.recall(make)
+        assert known is not None, make
+        assert_same(known[0], plain.derive(make))
 
 
 def test_the_version_of_facts_rises_with_the_way_they_are_measured(demo_database):
