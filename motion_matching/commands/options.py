@@ -66,7 +66,7 @@ BUILD: Groups = {
         "-o --output FILE.npz (required)": "the database to write",
         "--mirror": "add the mirror image of every source",
         "--tempo": "add every source at 0.9 and 1.1 times its speed as well",
-        "--compact": "store motion in 16 bits: 0.58 times the size, joints within 0.5 mm",
+        "--compact": "store motion in 16 bits: 0.61 times the size, joints within 0.5 mm",
         "--add-standing": "add built-in standing, fitted to the character",
         "--fps RATE": "frames per second (default: the most common rate of the sources)",
         "--workers COUNT": "read the files in this many processes (default: 1)",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -22,7 +22,7 @@ from ..motion.simulation_bone import SimulationBoneSettings
 from ..scale import Scale
 from ..skeleton.skeleton import Skeleton
 from ..units import PLACE, POSE, VELOCITY, Columns, measured
-from . import compact, gaits
+from . import compact, gaits, stored_facts
 from .features.features import (
     Normalization,
     Schema,
@@ -200,8 +200,19 @@ class Database:
         """Return a fact of the database in body units, such as its idles, computed once."""
         database = self.in_body_units
         if make not in database._derived:
-            database._derived[make] = make(database)
+            known = database.recall(make)
+            database._derived[make] = known[0] if known else make(database)
         return database._derived[make]
+
+    def recall(self, make: Callable[[Database], Derived]) -> tuple[Derived] | None:
+        """Return what its file has of a fact in a tuple, or None."""
+        dimensions = self.schema.dimensions
+        sizes = {"N": self.frame_count, "L": len(self.roles.legs), "D": dimensions}
+        return stored_facts.recall(make, self.stored_facts, sizes)
+
+    def store_derived(self, made: Iterable[Callable[[Database], Any]]) -> dict[str, Any]:
+        """Return results of these functions as facts to save; `derive` returns them once loaded."""
+        return stored_facts.store({make: self.derive(make) for make in made})
 
     def keep(self, other: Database, made: Iterable[Callable[[Database], Any]]) -> None:
         """Take over results of these functions for another database, which have to be the same."""
@@ -365,15 +376,19 @@ class Database:
 
         Near is within `end_guard` seconds; the past is as long as the features look back.
         """
-        at_start = np.zeros(self.frame_count, bool)
         at_end = np.zeros(self.frame_count, bool)
         guard = round(end_guard * self.fps)
         past = round(self.schema.past * self.fps)
-        for start, stop, origin in zip(self.starts, self.stops, self.ranges, strict=True):
-            if guard > 0:
-                left = _count_frames_to_dead_end(self.successors[start:stop], origin.loop)
+        loops = np.array([origin.loop for origin in self.ranges])
+        if guard > 0:
+            # any other range ends in a dead end
+            at_end = _count_frames_to_dead_end(self.successors, loop=False) < guard
+            for start, stop in zip(self.starts[loops], self.stops[loops], strict=True):
+                left = _count_frames_to_dead_end(self.successors[start:stop], loop=True)
                 at_end[start:stop] = left < guard
-            at_start[start : min(start + past, stop)] = not origin.loop
+        first = np.where(loops, self.frame_count, self.starts)[self.range_of_frame]
+        frames = np.arange(self.frame_count)
+        at_start = (frames >= first) & (frames < first + past)
         return at_start, at_end
 
     def get_frame_source(self, frame: int) -> FrameSource:
@@ -467,12 +482,12 @@ def save(
     database: Database,
     path: Path | str,
     key: str = "",
-    facts: Mapping[str, Sequence[float]] | None = None,
+    facts: Mapping[str, Any] | None = None,
 ) -> None:
     """Write the database as one uncompressed `.npz`. If that fails, DatabaseError and no file.
 
     A database of a library stores its `key` there, so that copies elsewhere count as a user's. The
-    `facts` are what `get_fact` returns after loading.
+    `facts` are what `get_fact` returns after loading, and those of `stored_facts.store`.
     """
     skeleton = database.skeleton
     header = {
@@ -503,8 +518,10 @@ def save(
     if database.ground is not None:
         arrays |= {name: getattr(database, name) for name in _GROUND_ARRAYS}
     if facts is not None:
-        text = json.dumps({"version": FACTS_VERSION, **facts}, separators=(",", ":")).encode()
-        arrays["facts"] = np.frombuffer(text, np.uint8)
+        large = {name: fact for name, fact in facts.items() if isinstance(fact, np.ndarray)}
+        small = {name: fact for name, fact in facts.items() if name not in large}
+        text = json.dumps({"version": FACTS_VERSION, **small}, separators=(",", ":")).encode()
+        arrays |= {"facts": np.frombuffer(text, np.uint8), **large}
     array_files.save_arrays(path, arrays, DatabaseError)
 
 
@@ -701,7 +718,10 @@ def _read_facts(arrays: Mapping[str, np.ndarray], path: Path | str) -> Mapping[s
         return {}
     raw = array_files.expect_array(arrays, "facts", np.uint8, (None,), path, DatabaseError)
     facts = json_files.expect_object(json_files.parse(raw.tobytes(), "facts"), "'facts'")
-    return facts if facts.get("version") == FACTS_VERSION else {}
+    if facts.get("version") != FACTS_VERSION:
+        return {}
+    large = {name: a for name, a in arrays.items() if name.startswith(stored_facts.PREFIX)}
+    return {**facts, **large}
 
 
 def _read_header(arrays: dict[str, np.ndarray], path: Path | str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ other. A gait with hardly anything else keeps its odd postures.
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 import numpy as np
 
@@ -15,9 +16,10 @@ from ..database.tags.tags import PREFER
 from .postures import GAITS, LEAD, LEAST_SECONDS, find_all_odd_postures, measure_gaits
 
 Array = np.ndarray
+Marks = Annotated[Array, np.bool_, ("N",)]
 
 
-def find_odd_frames(database: Database) -> Array:
+def find_odd_frames(database: Database) -> Marks:
     """Return the frames (N,) of odd postures that other frames of their gait can replace.
 
     Frames of mirror images, copies and cycles count, too.
@@ -25,7 +27,7 @@ def find_odd_frames(database: Database) -> Array:
     return _mark(database, 0.0)
 
 
-def find_avoided_frames(database: Database) -> Array:
+def find_avoided_frames(database: Database) -> Marks:
     """Return the same frames (N,), with frames before them that can still lead elsewhere."""
     return _mark(database, LEAD)
 

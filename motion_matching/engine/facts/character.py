@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 
 from ..control.life.looking import Gaze, measure_gaze
@@ -33,7 +35,7 @@ def measure_character_gaze(database: Database) -> Gaze | None:
     return measure_gaze(database.skeleton, database.roles, database.poses[::every])
 
 
-def find_played_toes(database: Database) -> np.ndarray:
+def find_played_toes(database: Database) -> Annotated[np.ndarray, np.float32, ("N", "L", 8)]:
     """Find where and when toes land: the rows (N, L, 8) of all frames, as `PlayedToes` has them."""
     loops = [each.loop for each in database.ranges]
     contacts = np.asarray(database.contacts)

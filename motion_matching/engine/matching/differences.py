@@ -46,11 +46,13 @@ class Differences:
         parts = self._compute_parts(differences.astype(np.float64))
         return np.asarray(parts @ belongs.astype(np.float64))
 
-    def make_index(self, features: Array, candidates: Array, bias: Array) -> FrameIndex:
-        """Return an index of weighted features (D, N)."""
+    def make_index(
+        self, features: Array, candidates: Array, bias: Array, order: Array | None = None
+    ) -> FrameIndex:
+        """Return an index of weighted features (D, N); see `FrameIndex` for its `order`."""
         if self._has_squares:
-            return FrameIndex(features, candidates, bias)
-        return LengthIndex(features, self._vectors, candidates, bias)
+            return FrameIndex(features, candidates, bias, order)
+        return LengthIndex(features, self._vectors, candidates, bias, order)
 
     def reweight(self, index: FrameIndex, features: Array) -> FrameIndex:
         """Return an index of the same frames under other weights."""

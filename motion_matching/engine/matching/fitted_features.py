@@ -8,9 +8,19 @@ from dataclasses import replace
 import numpy as np
 
 from ..database.database import Database
-from ..database.features.features import Schema, compute_features, compute_normalization
+from ..database.features.features import (
+    Normalization,
+    Schema,
+    compute_features,
+    compute_normalization,
+)
 from ..database.features.kinds.fades import FadeKind
 from ..performance.settings import PerformerSettings
+
+
+def measure_normalization(database: Database) -> Normalization:
+    """Return the statistics of the features."""
+    return database.normalization
 
 
 class FittedFeatures:
@@ -22,7 +32,7 @@ class FittedFeatures:
 
     def __init__(self, database: Database) -> None:
         self.values = np.asarray(database.features)
-        self.normalization = database.normalization
+        self.normalization = database.derive(measure_normalization)
         self._database = database
         pairs = zip(database.schema.features, database.schema.slices, strict=True)
         self._loose = [

@@ -31,10 +31,11 @@ class LengthIndex(FrameIndex):
         vectors: Array,
         candidates: Array | None = None,
         bias: Array | None = None,
+        order: Array | None = None,
     ) -> None:
         """Index frames by features (D, N); `vectors` (D,) numbers the vector of each dimension."""
         self._set_vectors(vectors)
-        super().__init__(features, candidates, bias)
+        super().__init__(features, candidates, bias, order)
 
     def reweight(self, features: Array, vectors: Array | None = None) -> LengthIndex:
         """Return an index of the same frames; give the `vectors` (D,) if they are others."""

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -40,13 +40,13 @@ from ..skeleton.skeleton import Skeleton
 from . import price_choice, similar_frames
 from .cost_terms import CostTerm, TermContext, check_terms, measure_terms
 from .differences import Differences
-from .fitted_features import FittedFeatures
+from .fitted_features import FittedFeatures, measure_normalization
 from .moments import Moment, Moments
 from .numbers import NUMBERS
 from .price_choice import NearestSearch
 from .search import FrameIndex, FrameMask
 from .support import SupportPrice, measure_gone
-from .tempo import LiveTempo
+from .tempo import LiveTempo, measure_velocities
 
 _UNTURNED = math.cos(AT_REST.aside)  # largest turn with which a trajectory still ends at rest
 
@@ -142,7 +142,14 @@ class MotionMatching:
         # last, because it prepares the rows for these settings, which must not be refused any more
         features = self._weigh_features(search, fitted, allowed)
         self._bias = price_frames(self.database, search.posture_weight)
-        return self._differences.make_index(features, allowed, self._bias)
+        known = self.database.recall(find_search_order) if search.weights is None else None
+        order = known[0] if known else None
+        return self._differences.make_index(features, allowed, self._bias, order)
+
+    @property
+    def search_order(self) -> np.ndarray:
+        """The order (M,) in which the search has the frames that it may enter."""
+        return self._index.order
 
     def _weigh_features(
         self, search: Search, fitted: FittedFeatures, allowed: np.ndarray
@@ -176,15 +183,16 @@ class MotionMatching:
         features *= scale[dims, None]
         self._rows = np.ascontiguousarray(features.T)
         self._allowed = allowed
-        self._goal_range = self._find_goal_range()
+        self._goal_range = self._find_goal_range(features)
         return features
 
-    def _find_goal_range(self) -> tuple[np.ndarray, np.ndarray]:
+    def _find_goal_range(self, features: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the range (G,) of wishes that the data distinguishes."""
         if self.database.schema.normalization != "feature":
             return np.array(-np.inf), np.array(np.inf)
-        rows = self._rows[self._allowed][:, self._goal_columns]
-        least, most = rows.min(axis=0), rows.max(axis=0)
+        allowed = np.flatnonzero(self._allowed)
+        goals = features[self._goal_columns].take(allowed, axis=1)
+        least, most = goals.min(axis=1), goals.max(axis=1)
         beyond = NUMBERS.beyond_data * (most - least)
         return least - beyond, most + beyond
 
@@ -677,6 +685,22 @@ class MotionMatching:
             terms = measure_terms(self.terms, np.array([frame]), search.context)[0].tolist()
         total = cost + self._bias.item(frame) + support + sum(terms)
         return Candidate(frame, total, tuple(by_feature.tolist()), support, tuple(terms))
+
+
+def find_search_order(database: Database) -> Annotated[np.ndarray, np.int32, (None,)]:
+    """Return the order (M,) of the frames that a search with default settings may enter.
+
+    It is empty for a database that cannot be searched.
+    """
+    try:
+        order = MotionMatching(database, PerformerSettings()).search_order
+    except DatabaseError:
+        return np.empty(0, np.int32)
+    return order.astype(np.int32)
+
+
+# functions whose results are stored with a database
+DERIVED = (find_search_order, measure_normalization, measure_velocities)
 
 
 def _list_apart(frames: np.ndarray, costs: np.ndarray, apart: int) -> Iterator[tuple[int, float]]:

@@ -53,12 +53,18 @@ class FrameIndex:
     _top_axes = NUMBERS.first_axes
 
     def __init__(
-        self, features: Array, candidates: Array | None = None, bias: Array | None = None
+        self,
+        features: Array,
+        candidates: Array | None = None,
+        bias: Array | None = None,
+        order: Array | None = None,
     ) -> None:
         """Index the frames of normalized, weighted `features` (D, N), which are not stored.
 
         `candidates` (N,) is False for frames that are never an answer. `bias` (N,), finite and of
-        any sign, is added to the cost of a frame. Raises ValueError if shapes disagree.
+        any sign, is added to the cost of a frame. `order` (M,) is that of an index of similar
+        features, which saves time if it is one of the same frames. Raises ValueError if shapes
+        disagree.
         """
         count = features.shape[1]
         candidates = np.ones(count, bool) if candidates is None else np.asarray(candidates, bool)
@@ -69,7 +75,13 @@ class FrameIndex:
         # boxes are bounded by a sum of squares plus the bias, which must not be negative
         self._offset = float(bias[frames].min(initial=0.0))
         space, points = self._project(features, frames)
-        self._lay_out(space, points, frames, bias[frames] - np.float32(self._offset))
+        rows = None if order is None else _find_rows(order, candidates)
+        self._lay_out(space, points, frames, bias[frames] - np.float32(self._offset), rows)
+
+    @property
+    def order(self) -> Array:
+        """The frames (M,) in kd order, of which the last one fills the last group."""
+        return self._order
 
     def reweight(self, features: Array) -> FrameIndex:
         """Return an index of the same frames and biases under other weights, quickly.
@@ -201,10 +213,18 @@ class FrameIndex:
 
     # -- layout
 
-    def _lay_out(self, space: Space, points: Array, frames: Array, bias: Array) -> None:
+    def _lay_out(
+        self,
+        space: Space,
+        points: Array,
+        frames: Array,
+        bias: Array,
+        order: Array | None = None,
+    ) -> None:
         """Put points (n, D), their frames (n,), ascending, and biases (n,) into kd order."""
         self._count = len(frames)
-        order = kd_order(points, _GROUP, BLOCK) if len(frames) else np.empty(0, np.intp)
+        if order is None:
+            order = kd_order(points, _GROUP, BLOCK) if len(frames) else np.empty(0, np.intp)
         self._arrange(space, points[order], frames[order], bias[order])
 
     def _arrange(self, space: Space, points: Array, order: Array, bias: Array) -> None:
@@ -388,6 +408,21 @@ class Space(NamedTuple):
         for chunk in _iterate_chunks(len(frames)):
             points[chunk] = np.dot(features[:, frames[chunk]].T - self.mean, self.axes)
         return points
+
+
+def _find_rows(order: Array, candidates: Array) -> Array | None:
+    """Return the places among candidates (N,) of frames in an order (M,); None if it is of others.
+
+    Any order of the same frames in whole groups is right, and only slower if it is not a good one.
+    """
+    count = int(np.count_nonzero(candidates))
+    if not count or len(order) != count + -count % _GROUP:
+        return None
+    if order.min() < 0 or order.max() >= len(candidates):
+        return None
+    ordered = np.zeros(len(candidates), bool)
+    ordered[order] = True
+    return (np.cumsum(candidates) - 1)[order] if np.array_equal(ordered, candidates) else None
 
 
 def _iterate_chunks(count: int) -> Iterator[slice]:

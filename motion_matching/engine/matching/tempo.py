@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Annotated
 
 import numpy as np
 
@@ -25,7 +26,7 @@ class LiveTempo:
     def __init__(self, database: Database) -> None:
         self._count = sum(time > 0.0 for time in database.schema.trajectory_times)
         self._least = AT_REST.moving * database.pace
-        self._velocities = measure_velocities(database, NUMBERS.tempo_step * database.pace)
+        self._velocities = database.derive(measure_velocities)
         self._change = NUMBERS.tempo_change / database.fps
         self.apply(0.0)
         self.reset()
@@ -97,9 +98,9 @@ def _ease(value: float, none: float, full: float) -> float:
     return float(smoothstep((value - none) / (full - none)))
 
 
-def measure_velocities(database: Database, seconds: float) -> np.ndarray:
+def measure_velocities(database: Database) -> Annotated[np.ndarray, np.float64, ("N", 2)]:
     """Return the root's mean velocity (N, 2) around each frame, in m/s in its own axes."""
-    reach = max(round(0.5 * seconds * database.fps), 1)
+    reach = max(round(0.5 * NUMBERS.tempo_step * database.pace * database.fps), 1)
     result = np.empty((database.frame_count, 2))
     for start, stop, origin in zip(database.starts, database.stops, database.ranges, strict=True):
         own = database.root_motion[start:stop, :2]

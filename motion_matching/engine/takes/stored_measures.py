@@ -6,19 +6,41 @@ players need. A file without them is as good: they are then measured when they a
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..database import database as databases
 from ..database.database import Database
+from ..facts.avoided_postures import find_avoided_frames, find_odd_frames
 from ..facts.bearing import WalkBearing
+from ..facts.character import (
+    find_played_toes,
+    measure_character_gaze,
+    measure_character_legs,
+    measure_climb_speeds,
+)
 from ..facts.idles import find_idle_runs
 from ..facts.motion_limits import MotionLimits
+from ..facts.postures import find_all_odd_postures
 from ..facts.stances import StanceScore
+from ..matching import method
 from . import baking, metrics
 from .bodies import BodyMotion
+
+# functions whose results for `Database.derive` are stored as they are
+DERIVED: tuple[Callable[[Database], Any], ...] = (
+    measure_character_legs,
+    measure_character_gaze,
+    measure_climb_speeds,
+    find_played_toes,
+    find_all_odd_postures,
+    find_odd_frames,
+    find_avoided_frames,
+    *method.DERIVED,
+)
 
 
 class SourceMeasures(NamedTuple):
@@ -34,7 +56,12 @@ class SourceMeasures(NamedTuple):
 
 def save_database(database: Database, path: Path | str, key: str = "") -> None:
     """Write a database with what is measured of it; see `database.save`."""
-    databases.save(database, path, key, collect_facts(database))
+    databases.save(database, path, key, collect_facts(database) | collect_derived(database))
+
+
+def collect_derived(database: Database) -> dict[str, Any]:
+    """Return what is stored of functions that derive the character and prices of frames."""
+    return database.store_derived(DERIVED)
 
 
 def collect_facts(database: Database) -> dict[str, list[float]]:

@@ -301,6 +301,36 @@ def test_reweighting_keeps_the_order_and_the_masks():
             )
 
 
+def test_the_order_of_another_index_changes_no_answer():
+    rng = np.random.default_rng(12)
+    features = make_walk(rng, 9, 3000)
+    candidates = rng.random(3000) < 0.9
+    index = FrameIndex(features, candidates)
+    other = rng.permutation(np.flatnonzero(candidates)).astype(np.int32)
+    other = np.pad(other, (0, len(index.order) - len(other)), mode="edge")
+    mixed = FrameIndex(features, candidates, order=other)
+    np.testing.assert_array_equal(mixed.order, other)
+    mask = rng.random(3000) < 0.3
+    for query in (features[:, :20] + rng.normal(size=(9, 20)).astype(np.float32)).T:
+        assert mixed.find_nearest(query) == index.find_nearest(query)
+        masked = (each.find_nearest(query, mask=each.prepare_mask(mask)) for each in (mixed, index))
+        assert next(masked) == next(masked)
+
+
+@pytest.mark.parametrize("change", ["shorter", "of another frame", "beyond the last"])
+def test_an_order_of_other_frames_is_ignored(change):
+    rng = np.random.default_rng(13)
+    features = make_walk(rng, 5, 600)
+    candidates = np.arange(600) >= 10
+    index = FrameIndex(features, candidates)
+    order = index.order.copy()
+    if change == "shorter":
+        order = order[:-1]
+    else:
+        order[order == 300] = 3 if change == "of another frame" else 600
+    np.testing.assert_array_equal(FrameIndex(features, candidates, order=order).order, index.order)
+
+
 def test_a_mask_of_another_index_is_refused():
     features = make_walk(np.random.default_rng(11), 5, 500)
     index, other = FrameIndex(features), FrameIndex(features)

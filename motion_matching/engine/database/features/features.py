@@ -6,7 +6,7 @@ import re
 import reprlib
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -319,9 +319,9 @@ def fill_features(
 class Normalization:
     """Mean (D,) and deviation (D,) of raw features; `varies` (D,) is False for constant ones."""
 
-    mean: np.ndarray
-    deviation: np.ndarray
-    varies: np.ndarray
+    mean: Annotated[np.ndarray, np.float32, ("D",)]
+    deviation: Annotated[np.ndarray, np.float32, ("D",)]
+    varies: Annotated[np.ndarray, np.bool_, ("D",)]
 
     def apply(self, raw: np.ndarray, weights: np.ndarray) -> np.ndarray:
         """Return normalized, weighted values (…, D) of raw ones; constant dimensions are zero."""
