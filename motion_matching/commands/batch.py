@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
         with make_folders(rows, keep=not is_dry):
             _check(job, rows, runner, out)
             if arguments.check:
-                out.say(f"{len(rows)} rows are right.")
+                out.say(f"{len(rows)} of {len(rows)} rows are right.")
             if not is_dry:
                 _run(job, rows, runner, arguments, out)
         _write_farms(job, arguments, out)
@@ -153,7 +153,7 @@ def _list(rows: Sequence[Row], runner: Runner, as_json: bool, out: Output) -> No
             out.say(f"Row {row.number} ({row.name}): {standing.state}{why}")
     if not as_json:
         counted = ", ".join(f"{count} {how}" for how, count in found.items())
-        out.say(f"{len(rows)} rows: {counted}.")
+        out.say(f"Rows: {counted}.")
 
 
 def _collect(rows: Sequence[Row], runner: Runner, path: Path, out: Output) -> None:
