@@ -139,13 +139,13 @@ def test_cancelling_leaves_nothing_behind(monkeypatch):
             yield stage
 
     # the engine's thread waits until the test has seen this stage, which may be too short to see
-    was_seen, add_tracks = threading.Event(), build._add_tracks
+    was_seen, add_tracks = threading.Event(), build.add_tracks
 
     def add_tracks_once_seen(*arguments):
         was_seen.wait(30)
         return add_tracks(*arguments)
 
-    monkeypatch.setattr(build, "_add_tracks", add_tracks_once_seen)
+    monkeypatch.setattr(build, "add_tracks", add_tracks_once_seen)
 
     def cancel_at(stage, work, after=0):
         named = list_stages(work)

@@ -86,11 +86,11 @@ def _read_all(
         return
     at_once = min(-(-len(sources) // (4 * workers)), NUMBERS.files_at_once)
     # a new interpreter each: a copy of one that has threads, such as Blender, may hang
-    pool = ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"))
-    try:
-        yield pool.map(read, sources, chunksize=at_once)
-    finally:
-        pool.shutdown(cancel_futures=True)
+    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn")) as pool:
+        try:
+            yield pool.map(read, sources, chunksize=at_once)
+        finally:
+            pool.shutdown(cancel_futures=True)
 
 
 def _read(axes: dict[str, Any], cache: ClipCache | None, source: Source) -> _Read:

@@ -216,8 +216,10 @@ class Database:
 
     def keep(self, other: Database, made: Iterable[Callable[[Database], Any]]) -> None:
         """Take over results of these functions for another database, which have to be the same."""
-        known = other.in_body_units._derived
-        self.in_body_units._derived.update((make, known[make]) for make in made if make in known)
+        source = other.in_body_units
+        for make in made:
+            if make in source._derived or source.recall(make):
+                self.in_body_units._derived[make] = source.derive(make)
 
     @property
     def frame_count(self) -> int:
@@ -376,7 +378,7 @@ class Database:
 
         Near is within `end_guard` seconds; the past is as long as the features look back.
         """
-        at_end = np.zeros(self.frame_count, bool)
+        at_end: np.ndarray = np.zeros(self.frame_count, bool)
         guard = round(end_guard * self.fps)
         past = round(self.schema.past * self.fps)
         loops = np.array([origin.loop for origin in self.ranges])

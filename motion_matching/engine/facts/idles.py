@@ -7,6 +7,8 @@ Without any idle, poses are found that a character can hold instead.
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
 
 from ..control.life.idling import Idles
@@ -19,7 +21,7 @@ from .numbers import NUMBERS
 from .stances import StanceScore, compute_joints, find_followed, measure_calmness
 
 
-def find_standing(database: Database) -> np.ndarray:
+def find_standing(database: Database) -> Annotated[np.ndarray, np.bool_, ("N",)]:
     """Return the frames (N,) in which the character simply stands, whatever their tags."""
     legs = database.derive(measure_character_legs)
     frames = np.flatnonzero(_find_resting(database))

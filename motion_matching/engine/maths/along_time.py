@@ -27,11 +27,12 @@ def apply_savitzky_golay(values: np.ndarray, window: int, order: int) -> np.ndar
     """
     if window <= order + 1:
         return values
-    from scipy.ndimage import convolve1d  # loads in 0.1 s, scipy.signal in 0.3 s
+    from scipy.linalg import lstsq  # whose last bits numpy's does not always have
+    from scipy.ndimage import convolve1d  # both load in 0.1 s, scipy.signal in 0.3 s
 
     half = window // 2
     powers = np.arange(half, -half - 1.0, -1.0) ** np.arange(order + 1)[:, None]
-    weights = np.linalg.lstsq(powers, np.eye(order + 1)[0], rcond=None)[0]
+    weights = lstsq(powers, np.eye(order + 1)[0])[0]
     return convolve1d(values, weights, axis=0, mode="nearest")  # callers cut off the ends
 
 

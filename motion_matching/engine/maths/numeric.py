@@ -72,7 +72,7 @@ def find_smallest(values: np.ndarray, count: int) -> np.ndarray:
     Of equal values the lowest index comes first, where `numpy.argpartition` leaves it to the
     processor which it takes.
     """
-    among = np.arange(len(values))
+    among: np.ndarray = np.arange(len(values))
     if count < len(values):
         among = np.flatnonzero(values <= np.partition(values, count - 1)[count - 1])
     return among[np.argsort(values[among], kind="stable")[:count]]

@@ -22,7 +22,7 @@ from ..facts.character import (
     measure_character_legs,
     measure_climb_speeds,
 )
-from ..facts.idles import find_idle_runs
+from ..facts.idles import find_idle_runs, find_standing
 from ..facts.motion_limits import MotionLimits
 from ..facts.postures import find_all_odd_postures
 from ..facts.stances import StanceScore
@@ -36,6 +36,7 @@ DERIVED: tuple[Callable[[Database], Any], ...] = (
     measure_character_gaze,
     measure_climb_speeds,
     find_played_toes,
+    find_standing,
     find_all_odd_postures,
     find_odd_frames,
     find_avoided_frames,

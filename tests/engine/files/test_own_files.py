@@ -183,6 +183,9 @@ PRIMITIVE = {
     "engine/bvh/bvh.py": "writes into the temporary file of `replacing`",
     "engine/silence.py": "opens the system's null device",
     "cli.py": "opens the system's null device",
+    "app/jobs/exporting.py": "removes the temporary file of `replacing`, which Blender makes anew",
+    "batch/run.py": "writes a row's log, and removes temporary files of rows and empty folders it made",
+    "batch/workers.py": "writes logs of rows, and files in its temporary folder",
     "commands/train.py": "makes a folder with a new name for a training that is told where it is",
     "live/recovery.py": "makes a file only where there is none, and removes that one itself",
     "scene/blender/files.py": "writes the temporary file of `replacing`",
@@ -194,6 +197,10 @@ PRIMITIVE = {
 # Files that write through these, by who names what is written
 NAMED = {
     "api": "the script that calls it",
+    "app/jobs/exporting.py": "the folder of a job, which is empty, new, or held a job before",
+    "batch/state.py": "the state of a row, beside the output that it names",
+    "batch/farms/writing.py": "--template, --slurm and --flamenco, and what it names is no file of others",
+    "commands/batch.py": "--collect",
     "commands/build.py": "-o and --save-tags",
     "commands/blend.py": "-o",
     "commands/checks.py": "options",

@@ -161,6 +161,7 @@ def test_the_version_of_facts_rises_with_the_way_their_functions_measure(demo_da
         "measure_character_gaze": 28.616,
         "measure_climb_speeds": 0.0,
         "find_played_toes": 6653543.0,
+        "find_standing": 3534.0,
         "find_all_odd_postures": 0.0,
         "find_odd_frames": 0.0,
         "find_avoided_frames": 0.0,
