@@ -21,6 +21,7 @@ from pathlib import Path
 
 _PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch")
 _PATH = os.pathsep.join((os.environ.get("PATH", ""), "/usr/sbin"))
+_CLEAN_UP = 3  # seconds
 _WAIT = 20.0  # seconds for a service to start or to end; each needs one on an idle machine
 
 # As few seconds as there may be between a task's end and the next one's start, no cgroups (which a
@@ -98,7 +99,10 @@ def wait_for_jobs(environment: dict[str, str], seconds: float) -> None:
 
 
 def requeue(job: str, environment: dict[str, str]) -> None:
-    """End the running tasks of a job and queue them again, to start at once, not in two minutes."""
+    """End the running tasks of a job and queue them again, to start soon, not in two minutes.
+
+    Soon is after the node has cleaned up: a task that starts before that ends at once, as failed.
+    """
     which = ("squeue", "--array", "--noheader", f"--jobs={job}")
     for task in _ask(environment, *which, "--states=RUNNING", "--format=%i").split():
         _change(environment, "requeue", task)
@@ -107,7 +111,7 @@ def requeue(job: str, environment: dict[str, str]) -> None:
             if time.monotonic() > end:
                 raise TimeoutError(f"task {task} is not queued again")
             time.sleep(0.1)
-        _change(environment, "update", f"JobId={task}", "StartTime=now")
+        _change(environment, "update", f"JobId={task}", f"StartTime=now+{_CLEAN_UP}")
 
 
 def _change(environment: dict[str, str], *words: str) -> None:
