@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,6 +16,7 @@ from typing import Any, NamedTuple
 
 from ..commands.options import COMMANDS, Option, list_options
 from ..engine.errors import SettingsError
+from ..engine.files.file_paths import fold
 from ..engine.files.json_files import EntryError, expect_list, expect_object, name_file, read
 from . import products, row_values
 from .row_values import Values
@@ -61,6 +61,11 @@ class Row:
         """The file beside the first output that holds what the command printed."""
         return self.writes[0].with_name(f"{self.writes[0].name}.row.log")
 
+    @property
+    def own_files(self) -> tuple[Path, ...]:
+        """All files that it writes: its outputs, its state and its log."""
+        return (*self.writes, self.state_file, self.log_file)
+
 
 class JobStage(NamedTuple):
     """Rows of one command that may run at the same time, and the stages that have to be before.
@@ -89,6 +94,16 @@ class Job:
                 "give numbers up to that."
             )
         return tuple(self.rows[number - 1] for number in numbers)
+
+    def find_user(self, path: Path) -> str:
+        """Return which row has a file, such as "row 2 (walk) writes"; empty for none."""
+        folders = dict[Path, str]()
+        wanted = _identify(path, folders)
+        for row in self.rows:
+            for does, files in (("reads", row.reads), ("writes", row.own_files)):
+                if any(_identify(file, folders) == wanted for file in files):
+                    return f"{row} {does}"
+        return ""
 
     @cached_property
     def stages(self) -> tuple[JobStage, ...]:
@@ -283,7 +298,7 @@ def _list_written(path: Path, rows: Sequence[Row], folders: dict[Path, str]) -> 
     """Return the number of the row that writes a file, by the file. EntryError for two of them."""
     written = {_identify(path, folders): 0}
     for row in rows:
-        for file in (*row.writes, row.state_file, row.log_file):
+        for file in row.own_files:
             other = written.setdefault(_identify(file, folders), row.number)
             if other != row.number:
                 whose = f"as row {other} does" if other else "which is this batch itself"
@@ -315,10 +330,12 @@ def _identify(path: Path, folders: dict[Path, str]) -> str:
 
     Names that differ in case alone are taken for one: on some systems they are.
     """
+    if os.path.islink(path):
+        path = Path(os.path.realpath(path))
     if path.parent not in folders:
         folders[path.parent] = os.path.realpath(path.parent)
     whole = os.path.normpath(os.path.join(folders[path.parent], path.name))
-    return unicodedata.normalize("NFC", whole).casefold()
+    return fold(whole)
 
 
 def _list_above(file: str) -> Iterator[str]:

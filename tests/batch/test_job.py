@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import json
 import re
+import sys
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -269,3 +270,17 @@ def test_the_batches_of_the_manual_are_right(tmp_path: Path) -> None:
         (tmp_path / "jobs.json").write_text(text)
         counts.append(len(load_job(tmp_path / "jobs.json").rows))
     assert f"These are {max(counts)} rows." in manual
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
+def test_files_are_known_through_links(load: Load, tmp_path: Path) -> None:
+    (tmp_path / "made.bvh").touch()
+    for name in ("link.bvh", "other.bvh"):
+        (tmp_path / name).symlink_to("made.bvh")
+    row = {**TAKE, "bvh": "made.bvh"}
+    with pytest.raises(SettingsError, match="as row 1 does"):
+        load([row, {**TAKE, "bvh": "link.bvh"}])
+    with pytest.raises(SettingsError, match="which it reads too"):
+        load([{"command": "build", "sources": ["link.bvh"], "output": "other.bvh"}])
+    build = {"command": "build", "sources": ["link.bvh"], "output": "w.npz"}
+    assert load([row, build]).rows[1].needs == (1,)

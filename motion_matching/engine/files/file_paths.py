@@ -207,7 +207,7 @@ def _differ_in_case(path: Path, other: Path) -> bool:
     """Return whether two names of new files differ only in what their file system ignores."""
     real = Path(os.path.realpath(path))
     others = Path(os.path.realpath(other))
-    if _fold(real.name) != _fold(others.name) or _identify(real.parent) != _identify(others.parent):
+    if fold(real.name) != fold(others.name) or _identify(real.parent) != _identify(others.parent):
         return False
     trial = real.with_name(f".case{secrets.token_hex(4)}")
     with suppress(OSError):
@@ -219,5 +219,6 @@ def _differ_in_case(path: Path, other: Path) -> bool:
     return False
 
 
-def _fold(name: str) -> str:
+def fold(name: str) -> str:
+    """Return a name as file systems see it that ignore case and the form of accents."""
     return unicodedata.normalize("NFC", name).casefold()
