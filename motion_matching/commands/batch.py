@@ -43,6 +43,9 @@ def run(arguments: argparse.Namespace, out: Output) -> None:
     elif arguments.list:
         _list(rows, runner, arguments.json, out)
     elif arguments.collect:
+        if user := job.find_user(arguments.collect):
+            text = f"--collect would replace {arguments.collect}, which {user}"
+            raise SettingsError(f"{text}; choose another name.")
         _collect(rows, runner, arguments.collect, out)
     else:
         is_dry = arguments.check or any(getattr(arguments, name) for name in _FARMS)

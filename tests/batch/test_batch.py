@@ -249,6 +249,21 @@ def test_programs_and_farms_can_read_what_happens(
     assert {row["state"] for row in json.loads(joined.read_text())["rows"]} == {"done"}
 
 
+def test_joined_reports_replace_no_file_of_a_row(write: Write, tmp_path: Path) -> None:
+    script = tmp_path / "way.json"
+    script.write_text("{}")
+    [row] = make_takes(1)
+    path = write({**row, "script": "way.json", "report": "out/0.json"})
+    (tmp_path / "out").mkdir()
+    report, kept = (tmp_path / "out" / name for name in ("0.json", "0.bvh.row.json"))
+    for file, does in ((script, "reads"), (report, "writes"), (kept, "writes")):
+        before = file.read_bytes() if file.exists() else b""
+        code, said = run_with_errors("batch", path, "--collect", file)
+        assert code == 1
+        assert f"--collect would replace {file}, which row 1 (0) {does}" in said
+        assert (file.read_bytes() if file.exists() else b"") == before
+
+
 @pytest.mark.slow
 def test_variations_of_the_last_time_are_replaced_and_others_are_not(
     write: Write, tmp_path: Path, capsys: pytest.CaptureFixture[str]
