@@ -39,7 +39,7 @@ class Doer(Protocol):
     def is_full(self) -> bool:
         """Whether it can have no more rows now."""
 
-    def begin(self, row: Row, attempt: int, key: dict[str, object]) -> None:
+    def begin(self, row: Row, attempt: int) -> None:
         """Begin a row."""
 
     def wait(self) -> tuple[Row, int, RowOutcome]:
@@ -62,7 +62,7 @@ class Here:
 
     is_full = is_busy
 
-    def begin(self, row: Row, attempt: int, key: dict[str, object]) -> None:
+    def begin(self, row: Row, attempt: int) -> None:
         """Take a row."""
         self._row, self._attempt = row, attempt
 
@@ -189,7 +189,7 @@ class Flow:
         """Begin a row, or pass over one that is done or cannot be; return whether there was one."""
         if self._again:
             again, attempt = self._again.pop(0)
-            doer.begin(again, attempt, self._runner.digests.make_key(again))
+            doer.begin(again, attempt)
             return True
         row = next((row for row in self._waiting if self._is_decided(row)), None)
         if row is None:
@@ -202,7 +202,7 @@ class Flow:
         elif not self._manner.force and self._is_done(row):
             self._end(row, RowOutcome("skipped"), reporter)
         else:
-            doer.begin(row, 1, self._runner.digests.make_key(row))
+            doer.begin(row, 1)
         return True
 
     def _is_decided(self, row: Row) -> bool:
@@ -233,7 +233,7 @@ def run_rows(
     if not count:
         flow.run(Here(runner, reporter), reporter)
     else:
-        with Pool(job, min(count, len(rows)), manner.time_limit, options) as pool:
+        with Pool(job, runner.digests, min(count, len(rows)), manner.time_limit, options) as pool:
             flow.run(pool, reporter)
         clear_tables(pool.lost)
     return flow.failed

@@ -21,6 +21,7 @@ from ..engine.progress import ReportProgress
 from . import state
 from .job import Job, Row
 from .run import RowOutcome, Runner, clear_leftovers, store
+from .state import Digests
 
 _WAIT = 0.02  # seconds between looks at the answers: rows take longer, and looking costs nothing
 _LONGEST_START = 300.0  # seconds in which a process has to begin its row, on the slowest disk
@@ -178,8 +179,16 @@ class Worker:
 class Pool:
     """Workers, each of which gets a row when it has none."""
 
-    def __init__(self, job: Job, count: int, limit: float | None, options: Sequence[str]) -> None:
+    def __init__(
+        self,
+        job: Job,
+        digests: Digests,
+        count: int,
+        limit: float | None,
+        options: Sequence[str],
+    ) -> None:
         self._job = job
+        self._digests = digests
         self._count = count
         self._limit = limit  # seconds that a row may take
         self._options = options
@@ -212,14 +221,14 @@ class Pool:
         """Whether all workers have a row."""
         return sum(worker.row is not None for worker in self._workers) >= self._count
 
-    def begin(self, row: Row, attempt: int, key: dict[str, object]) -> None:
+    def begin(self, row: Row, attempt: int) -> None:
         """Give a row to a worker without one, or to a new one."""
         worker = next((worker for worker in self._workers if not worker.row), None)
         if worker is None:
             self._started += 1
             worker = Worker(self._job, self._folder, self._started, self._options)
             self._workers.append(worker)
-        worker.begin(row, attempt, key)
+        worker.begin(row, attempt, self._digests.make_key(row))
 
     def wait(self) -> tuple[Row, int, RowOutcome]:
         """Return the next row that has ended, at which attempt, and how."""
