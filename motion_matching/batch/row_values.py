@@ -14,14 +14,15 @@ from pathlib import PurePath
 from typing import Any
 
 from ..commands.options import OUTPUTS, Option
+from ..engine.files.file_paths import to_file_name
 from ..engine.files.json_files import EntryError
 from ..engine.settings import is_number
 
 Values = Mapping[str, Any]
 
 _ENDINGS = (".json", ".npz", ".blend")  # of values that name a preset or a file
+_KNOWN = (*_ENDINGS, ".bvh", ".fbx", ".glb", ".gltf", ".vrma")  # of values that name a file
 _PLACE = re.compile(r"\{([\w-]+)\}")
-_UNSAFE = re.compile(r'[/\\:*?"<>|\s]+')  # what file names on some system may not have
 
 
 def normalise_keys(given: Values) -> dict[str, Any]:
@@ -178,7 +179,7 @@ def fill_places(text: str, values: Values, number: int) -> str:
 
 def _name_value(value: Any) -> str:
     """Return a value as a part of a file's name: of a path its stem."""
-    return _UNSAFE.sub("_", "-".join(_list_words(value)))
+    return to_file_name("-".join(_list_words(value)))
 
 
 def _list_words(value: Any) -> Iterator[str]:
@@ -193,6 +194,3 @@ def _list_words(value: Any) -> Iterator[str]:
         yield path.stem if "/" in value or path.suffix.lower() in _KNOWN else value
     else:
         yield json.dumps(value)
-
-
-_KNOWN = (*_ENDINGS, ".bvh", ".fbx", ".glb", ".gltf", ".vrma")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import re
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,7 +18,7 @@ from ...batch.job import load_job
 from ...engine.database.database import Database
 from ...engine.direct.shot import shot_file
 from ...engine.errors import SettingsError
-from ...engine.files.file_paths import replacing, write_text
+from ...engine.files.file_paths import replacing, to_file_name, write_text
 from ...engine.performance import performance as performances
 from ...engine.performance.scripts import SCRIPTS
 from ...engine.performance.settings import PerformerSettings
@@ -41,7 +40,6 @@ _DATABASE = "database.npz"
 _FIELD = "field.npz"
 _SCENE = "scene.json"
 _PERFORMANCES = "performances"
-_UNSAFE = re.compile(r"[^\w.-]+")  # what some file system does not take in a name
 
 Row = dict[str, Any]
 
@@ -80,7 +78,7 @@ def get_folder(obj: bpy.types.Object) -> Path:
     if not bpy.data.filepath:
         raise SettingsError("This file was never saved; save it, or choose a folder in 'Folder'.")
     path = Path(bpy.data.filepath)
-    return path.with_name(f"{path.stem}_{_to_file_name(obj.name)}_job")
+    return path.with_name(f"{path.stem}_{_make_stem(obj.name)}_job")
 
 
 def export_steps(obj: bpy.types.Object, plan: ExportPlan) -> Steps[Exported]:
@@ -191,7 +189,7 @@ def _export_scene(
     for seed in range(shot.seed, shot.seed + plan.count):
         row: Row = {"command": "direct", "scene": _SCENE, "seed": seed, "set": changes}
         name = f"{shot.name} {seed}" if plan.count > 1 else shot.name
-        rows.append(row | _name_files(_to_file_name(name), request.frame, plan))
+        rows.append(row | _name_files(_make_stem(name), request.frame, plan))
     return Exported(rows, {_SCENE: shot_file.to_json(shot)}, [])
 
 
@@ -214,7 +212,7 @@ def _add_row(exported: Exported, name: str, parts: Sequence[TakePart], plan: Exp
         text = f"'{name}' is recorded in parts or from a recording, and is left out"
         exported.left_out.append(f"{text}; bake it here.")
         return
-    stem = _find_free(_to_file_name(name), [Path(row["script"]).stem for row in exported.rows])
+    stem = _find_free(_make_stem(name), [Path(row["script"]).stem for row in exported.rows])
     path = f"{_PERFORMANCES}/{stem}.json"
     performed = replace(first.performance, name=name, method="")
     exported.texts[path] = performances.to_json(performed)
@@ -259,5 +257,5 @@ def _copy(source: Path, target: Path) -> None:
         shutil.copyfile(source, path)
 
 
-def _to_file_name(name: str) -> str:
-    return _UNSAFE.sub("_", name).strip("._") or "take"
+def _make_stem(name: str) -> str:
+    return to_file_name(name).strip("._") or "take"

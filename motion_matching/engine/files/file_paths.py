@@ -18,6 +18,7 @@ from ..errors import MotionMatchingError, SettingsError
 
 _LONGEST_STEM = 100  # bytes of a name that the name of a temporary file starts with
 _MARK = ".unfinished-"  # in the names of temporary files
+_UNSAFE = re.compile(r'[/\\:*?"<>|\s]+')  # what file names on some system may not have
 _TEMPORARY = re.compile(rf"\.(.*){re.escape(_MARK)}[0-9a-f]{{8}}", re.DOTALL)
 ABANDONED = 24 * 3600.0  # seconds after which the writer of a temporary file is surely gone
 
@@ -159,6 +160,11 @@ def open_regular(path: str, flags: int) -> int:
         return handle
     os.close(handle)
     raise ValueError("it is a device or pipe")
+
+
+def to_file_name(text: str) -> str:
+    """Return a text as a part of a file's name that all systems take."""
+    return _UNSAFE.sub("_", text)
 
 
 def describe_no_file(path: Path | str) -> str:
